@@ -79,7 +79,10 @@ def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, liste
 
 
 def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatArray:
-    """The features of a ranking. q: the query. plus: its relevant points. y: all other points in order."""
+    """The features of a ranking: psi(q, y) (d, d). q: the query. plus: its relevant points.
+
+    y: all other points in order.
+    """
     #: phi_qi = -(x_q - x_i)(x_q - x_i)^T
     #:   | \varphi_{qi} = -(\mathbf{x}_q - \mathbf{x}_i)(\mathbf{x}_q - \mathbf{x}_i)^T
     phi = {i: -np.outer(X[q] - X[i], X[q] - X[i]) for i in y}
@@ -224,7 +227,7 @@ def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
 
 
 def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
-    """The worst ranking of each query, in plain Python.
+    """The worst ranking at W (d, d) of each query: all other points in order. In plain Python.
 
     In a worst ranking, the relevant points are sorted from near to far, and so are the irrelevant points. The dynamic
     programme chooses how many irrelevant points g are before each relevant point, in turn.

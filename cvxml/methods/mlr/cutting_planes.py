@@ -93,7 +93,7 @@ class CuttingPlanes:
         return went
 
     def _look(self) -> None:
-        """Evaluate all rows at M, and update the best metric and the best bound."""
+        """Find the worst row of each group at M, and update the best metric and the best bound."""
         value, self.found = self.worst(self.M)
         self.value = np.maximum(value, 0.0)
         objective = float(np.trace(self.M)) + self.c * float(self.value.sum())
@@ -129,14 +129,14 @@ class CuttingPlanes:
         self.xi += away / self.c
 
     def _inside(self, price: FloatArray) -> FloatArray:
-        """The dual variables, scaled down if they are not strictly feasible."""
+        """The dual variables, scaled down if they are infeasible or close to the boundary (`BOUNDARY`)."""
         most = float(np.bincount(self.cuts.group, price, minlength=self.groups).max(initial=0.0)) / self.c
         largest = float(np.linalg.eigvalsh(self._pull(price))[-1])
         limit = max(most, largest)
         return price * min(1.0, BOUNDARY / limit) if limit > BOUNDARY else price
 
     def _pull(self, price: FloatArray) -> FloatArray:
-        """sum_t a_t V_t"""
+        """The matrix sum_t a_t V_t (d, d) for dual variables a = `price` (m,) of the listed rows."""
         G: FloatArray = np.tensordot(price, self.cuts.V, 1)
         return G
 

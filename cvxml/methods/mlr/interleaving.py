@@ -1,12 +1,14 @@
 """The worst ranking of each query: an exact separation oracle for five measures, by one dynamic programme.
 
-A ranking y swaps a relevant point i and an irrelevant point j if j comes first. The worst ranking maximizes
+Query q has P relevant points i and N irrelevant points j. D_qi is the squared distance of q and i. A ranking y swaps i
+and j if j comes first. The worst ranking maximizes the value
 
     loss(y) - 2/(P N) sum of (D_qj - D_qi) over the swapped pairs.
 
 Some worst ranking has its relevant points sorted from near to far, and its irrelevant points too. So only the numbers
-g_1 <= .. <= g_P are left to choose, where g_p irrelevant points are before the p-th relevant point. The loss is also a
-sum over p (core/ranking.py). So the best value for the first p relevant points with g_p = g is
+g_1 <= .. <= g_P are left to choose, where g_p irrelevant points are before the p-th relevant point. The loss is 1 minus
+a sum over p: earned(p, g_p) is the part of the measure that is due to the p-th relevant point (core/ranking.py). So the
+best value for the first p relevant points with g_p = g is
 
     best_p(g) = max_{h <= g} best_{p-1}(h) - earned(p, g) - 2/(P N) sum_{j <= g} (D_qj - D_qp).
 
@@ -48,7 +50,7 @@ class Alike(NamedTuple):
 
 
 class Interleavings:
-    """All rankings of all queries."""
+    """All rankings of all Q queries in `asked`, with the loss of `measure` (k places count)."""
 
     def __init__(self, asked: Queried, measure: str, k: int):
         self.asked, self.measure, self.k = asked, measure, k
@@ -59,7 +61,7 @@ class Interleavings:
 
     @cached_property
     def alike(self) -> list[Alike]:
-        """All queries, in parts with the same P and of limited size."""
+        """All queries, in groups with equal P; large groups are divided into parts of limited size."""
         parts, n = [], len(self.asked.X)
         others = ~self.relevant
         others[np.arange(len(others)), self.asked.queries] = False
@@ -91,9 +93,9 @@ class Interleavings:
         return found
 
     def exactly(self, D: Sequence[Sequence[int]], unit: Fraction) -> Iterator[Fraction]:
-        """Yield the largest value of each query, at the squared distances D (n, n) * unit.
+        """Yield, for each query, the value (module docstring) of its worst ranking, for squared distances D * unit.
 
-        For ndcg, which is not rational, the results are upper bounds.
+        D (n, n): integers. For ndcg, which is not rational, the results are upper bounds.
         """
         tables: dict[int, list[list[Fraction]]] = {}
         for q in self.asked.queries.tolist():
@@ -112,7 +114,11 @@ def _mean(D: FloatArray, where: Any) -> FloatArray:
 
 
 def _worst_of(part: Alike, D: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Value (m,) and order (m, n - 1) of the worst rankings, and a size (m,) in proportion to the rounding errors."""
+    """The worst rankings of the m queries in `part`, at squared distances D (Q, n) of all points from all queries.
+
+    Returns their values (m,), their orders (m, n - 1), and the mean size of the distances (m,), to which the rounding
+    errors are in proportion.
+    """
     (m, P), N, rows = part.plus.shape, part.minus.shape[1], np.arange(len(part.place))
     plus, near = _nearest_first(part.plus, D[part.place])
     minus, far = _nearest_first(part.minus, D[part.place])
@@ -143,7 +149,11 @@ def _nearest_first(points: IntArray, D: FloatArray) -> tuple[IntArray, FloatArra
 
 
 def _largest(near: list[int], far: list[int], table: list[list[Fraction]], unit: Fraction) -> Fraction:
-    """The dynamic programme for one query, in exact arithmetic. near, far: sorted distances. unit: weight of a swap."""
+    """The value of the worst ranking of one query, by the dynamic programme in exact arithmetic.
+
+    near, far: sorted squared distances of the relevant and of the irrelevant points. table: `earned`, row by row. unit:
+    the weight of a swap.
+    """
     before = [0]
     for D in far:
         before.append(before[-1] + D)

@@ -81,9 +81,9 @@ class Ranked:
         return proof
 
     def _at_zero(self, dual: Dual) -> tuple[Rankings, Duals]:
-        """Dual variables for rankings with the largest possible loss, with the sum C/n for each query.
+        """Rankings with the largest possible loss, and dual variables for them that sum to C/n for each query.
 
-        Queries without such a ranking in the dual get one.
+        These rankings are taken from the dual. A query without one in the dual gets a worst ranking at W = 0.
         """
         mu, rows = read(self.all_of, dual)
         used = rows.all_swapped & (mu > 0)
@@ -182,7 +182,7 @@ class _Iterate:
         return Cuts(rows.place, rows.loss, (V + V.transpose(0, 2, 1)) / 2, rows.order)
 
     def metric(self) -> FloatArray:
-        """The best metric so far, or 0 if its objective is not larger."""
+        """The best metric so far; the zero matrix if the objective is not larger there."""
         at = self.solver
         zero = self.at_zero - at.bound <= max(at.objective - at.bound, 0.0)
         M: FloatArray = (0 * at.best if zero else at.best) / self.scale**2
@@ -190,12 +190,12 @@ class _Iterate:
 
     @property
     def at_zero(self) -> float:
-        """The objective at 0: c times the sum of the largest loss of each query."""
+        """The objective at W = 0: c times the sum over the queries of the largest loss."""
         loss = [1 - part.earned[:, -1].sum() for part in self.of.all_of.alike for _ in part.place]
         return self.solver.c * float(np.sum(loss))
 
     def dual(self) -> Dual:
-        """The dual of the best bound so far."""
+        """The dual, as in `ranking_rows.read`, with the largest lower bound so far."""
         at = self.solver
         rows = Rankings(self.of.all_of, at.best_cuts.group, at.best_cuts.name)
         return named(rows, Duals(at.best_price / self.scale**2, np.arange(len(at.best_price))))

@@ -1,7 +1,9 @@
 """Rows of rankings: v = <M, psi(q, y*) - psi(q, y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
 
-There are too many rankings to list. A list with the worst rankings at a metric has the same objective there as all
-rankings. Dual variables of a list are dual variables of all rankings, with 0 for the others.
+Query q has P relevant points i and N irrelevant points j, and y swaps i and j if j comes first. D_qi is the squared
+distance in M. m is the number of rankings in a list, and Q the number of queries. There are too many rankings to list.
+A list with the worst rankings at a metric has the same objective there as all rankings. Dual variables of a list are
+dual variables of all rankings, with 0 for the others.
 """
 
 from __future__ import annotations
@@ -41,12 +43,12 @@ class Rankings:
 
     @cached_property
     def _plus(self) -> Any:
-        """(m, n - 1), True if the point at this place is relevant."""
+        """(m, n - 1) True if the point at this place of the ranking is relevant."""
         return self.all_of.relevant[self.place[:, None], self.order]
 
     @cached_property
     def swaps(self) -> FloatArray:
-        """(m, n) the number of swaps of each point, with a minus sign for relevant points. Whole numbers."""
+        """(m, n) the number of swapped pairs that contain each point, a whole number; with a minus sign if relevant."""
         plus, minus = self._plus, ~self._plus
         later = self.all_of.P[self.place][:, None] - np.cumsum(plus, axis=1)
         counts = np.where(plus, -np.cumsum(minus, axis=1), later)
@@ -60,7 +62,10 @@ class Rankings:
         return self.all_of.unit[self.place]
 
     def _before(self, rows: Any) -> IntArray:
-        """(m, P) the number of irrelevant points before each relevant point. All `rows` must have the same P."""
+        """The number of irrelevant points before each relevant point (rows, P).
+
+        rows (m,): a mask of the rankings; their queries must have the same P.
+        """
         before: IntArray = np.cumsum(~self._plus[rows], axis=1)[self._plus[rows]]
         return before.reshape(int(np.count_nonzero(rows)), -1)
 
@@ -77,8 +82,9 @@ class Rankings:
     def all_swapped(self) -> Any:
         """(m,) True if no ranking of the query has a larger loss.
 
-        This is the case if each relevant point earns as little as behind all irrelevant points. The float table
-        decides this without error, because two of its entries are equal if and only if the exact entries are equal.
+        This is the case if each relevant point adds as little to the measure as it would behind all irrelevant points.
+        The float table decides this without error, because two of its entries are equal if and only if the exact
+        entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
         for part in self.all_of.alike:
@@ -120,7 +126,7 @@ class Rankings:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t (psi* - psi) as weights of pairs (query, point). A query has each point at most once."""
+        """The matrix G = sum_t a_t (psi(q, y*) - psi(q, y)), as weights of pairs (query, point), each pair once."""
         place = self.place[duals.key]
         pairs, weights = [], []
         for own in np.unique(place).tolist():
@@ -138,7 +144,7 @@ class Rankings:
         return Weights(np.concatenate(pairs), np.concatenate(weights))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All dual variables, because the trace has the whole space as its range."""
+        """`duals` without a change: with the trace as regularizer no row has to be left out."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
@@ -148,7 +154,10 @@ class Rankings:
 
 
 def _whole_times(a: Any, counts: FloatArray, unit: Fraction) -> Any:
-    """unit * sum_t a_t counts_tj (n,) for fractions a (t,) and whole numbers; computed with a common denominator."""
+    """The fractions unit * sum_t a_t counts_tj (n,), for fractions a (t,) and whole numbers `counts` (t, n).
+
+    They are computed with a common denominator.
+    """
     common = math.lcm(*(price.denominator for price in a))
     whole = np.array([int(price * common) for price in a], dtype=object)
     sums = whole @ counts.astype(np.int64).astype(object)
@@ -170,7 +179,7 @@ def distances(view: View, all_of: Interleavings) -> Any:
 
 
 def with_worst(rows: Rankings, found: Worst) -> Rankings:
-    """The rows, followed by the worst ranking of each query."""
+    """The list `rows`, followed by the worst ranking of each query."""
     places = np.concatenate([rows.place, np.arange(len(found.order))])
     return Rankings(rows.all_of, places, np.concatenate([rows.order, found.order]))
 
@@ -184,15 +193,18 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     n = len(all_of.asked.X)
     mu, index = indexed_dual(dual, "price", "rankings", (n,) * n)
     if np.isnan(mu).any():
-        raise ValueError("dual 'price' holds NaN")
+        raise ValueError("dual 'price' holds NaN; every entry must be a number")
     if (np.sort(index, axis=1) != np.arange(n)).any():
         raise ValueError(
             f"dual 'rankings' must be rows of a query and all {n - 1} other points, each of them once"
         )
     place = np.searchsorted(all_of.asked.queries, index[:, 0])
     place = np.minimum(place, len(all_of.asked.queries) - 1)
-    if (all_of.asked.queries[place] != index[:, 0]).any():
-        raise ValueError("dual 'rankings' has a row for a point that is not a query")
+    if len(wrong := np.flatnonzero(all_of.asked.queries[place] != index[:, 0])):
+        raise ValueError(
+            f"dual 'rankings' has a row for point {index[wrong[0], 0]}, which is not a query; the first entry of a row "
+            "must be a point with relevant and irrelevant points"
+        )
     return mu, Rankings(all_of, place, index[:, 1:])
 
 

@@ -4,6 +4,9 @@
     A'     = (1 - eta_t lam) A_t + eta_t/n sum_{i in V} [ (x_i - x-)(x_i - x-)^T - (x_i - x+)(x_i - x+)^T ]
     A_t+1  = P_+(A') scaled into the ball of radius 1/sqrt(lam)       (psd first, then scale)
 
+Here j runs over the impostors of point i, l over its targets, d_A(i, j) is the squared distance in A, x- is the
+impostor of least d_A, and x+ is a target.
+
 Corrected (default): x+ is the argMAX of d_A over the targets, and eta_t = 1/(lam (t + 1)), so the first step does not
 erase the start. As printed (`paper=True`): x+ is the argmin and eta_t = 1/(lam t). The printed iteration is no
 subgradient method for (2) and stalls above the optimum. Its gap, measured against a certified lower bound, shows by how
@@ -32,7 +35,7 @@ def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> floa
 
 
 def margin(X: FloatArray, N: Neighborhood, A: FloatArray, i: int) -> tuple[float, int, int]:
-    """min_j d_A(i, j) - max_l d_A(i, l), and the first j and the first l that reach them."""
+    """min_j d_A(i, j) - max_l d_A(i, l) of point i, and the first impostor j and first target l that reach them."""
     to_impostors = [distance(X, A, i, j) for j in N.impostors[i]]
     to_targets = [distance(X, A, i, l) for l in N.targets[i]]
     j, l = int(np.argmin(to_impostors)), int(np.argmax(to_targets))
@@ -51,7 +54,7 @@ def into_ball(A: FloatArray, lam: float) -> FloatArray:
 
 
 def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) -> dict[str, Any]:
-    """Intermediates at `A`: lists, distances, active pairs, xi, V, subgradient, one Algorithm-1 step at `t`."""
+    """Intermediates at A (d, d) and one Algorithm-1 step at iteration t, by the names that `MLSVM.evaluate` lists."""
     n, d = X.shape
     active_impostor = np.full(n, -1)
     active_target = np.full(n, -1)

@@ -1,11 +1,12 @@
 """A feasible primal-dual interior-point method for MLSVM, for small d and any scaling of the features.
 
-Gradient steps need more iterations if the features differ in scale; this method does not. In each row i let
+Gradient steps need more iterations if the features differ in scale; this method does not. In each row i (a usable point
+of MLSVM) let
 
     hi_i <= D_ij for impostors j,   lo_i >= D_il for targets l,   xi_i = 1 + lo_i - hi_i >= 0,
 
-with multipliers u_ij, w_il and r_i = 1/n - s_i, and let S = lam A - G be the multiplier of A >> 0. At the optimum, the
-products
+with multipliers u_ij, w_il and r_i = 1/n - s_i. Here D are squared distances in A, and s_i is the sum of the u_ij. Let
+S = lam A - G be the multiplier of A >> 0, with the G of solver.py. At the optimum, the products
 
     u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A S
 
@@ -30,7 +31,7 @@ from cvxml.core.work import FACTORISING, doing
 
 
 class Rows(NamedTuple):
-    """The multipliers of all rows, or their slacks."""
+    """The multipliers u, w and r of all rows, or the slacks that they are multiplied with (module docstring)."""
 
     v: FloatArray  # (rows, K): u and w, or their slacks z
     r: FloatArray  # (rows,): r, or its slack xi
@@ -38,7 +39,7 @@ class Rows(NamedTuple):
 
 @dataclass(eq=False)
 class Iterate:
-    """A strictly feasible primal-dual pair."""
+    """A strictly feasible pair of A (d, d), hi, lo (rows,) and multipliers (module docstring)."""
 
     A: FloatArray
     hi: FloatArray
@@ -61,7 +62,8 @@ class Direction(NamedTuple):
 def interior(edges: FloatArray, sign: FloatArray, lam: float, cap: float) -> Iterator[FloatArray]:
     """Yield feasible dual variables v (rows, K) that approach the optimum, until rounding stops the method.
 
-    edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding.
+    edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding. v:
+    u for impostors, w for targets. cap: 1/n, the upper limit of the sum of a row's u, and of its w.
     """
     return _Interior(edges, sign, lam, cap).run()
 
@@ -84,7 +86,7 @@ class _Interior:
         return G
 
     def start(self) -> Iterate:
-        """Return A = alpha I with lam alpha above the eigenvalues of G, and v inverse to the slacks."""
+        """Return a feasible start: A = alpha I, so large that S is positive definite, and v inverse to the slacks."""
         cap = self.cap
         counts = np.where(self.up, self.up.sum(axis=1)[:, None], self.down.sum(axis=1)[:, None])
         even = np.where(self.real, cap / 2 / counts, 0.0)
@@ -193,7 +195,10 @@ class _System:
             self.factor = cho_factor(gram, lower=True, overwrite_a=True)
 
     def solve(self, target: float, predictor: Direction | None) -> Direction:
-        """Return the direction towards all products equal to `target`, with the predictor's second-order term."""
+        """Return the direction in which all products (module docstring) become equal to `target`, to first order.
+
+        predictor: a direction whose second-order term is included, or None.
+        """
         o, dual, slack = self.o, self.at.dual, self.slack
         Rc = np.diag(target - self.sigma**2)
         rest_v, rest_r = target - dual.v * slack.v, target - dual.r * slack.r
@@ -226,7 +231,10 @@ class _System:
         return Direction(dA, hi, lo, step, Rows(z, lo - hi), A_scaled, K - A_scaled)
 
     def _levels(self, for_hi: FloatArray, for_lo: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Solve (tu + t) hi - t lo = for_hi, (tw + t) lo - t hi = for_lo with t = theta_r."""
+        """Solve (tu + t) hi - t lo = for_hi, (tw + t) lo - t hi = for_lo for the steps hi, lo (rows,) of each row.
+
+        tu, tw, t: multiplier over slack, for u and w summed over the neighbours of the row, and for r.
+        """
         t = self.theta_r
         determinant = self.tu * self.tw + t * (self.tu + self.tw)
         return (
@@ -239,7 +247,7 @@ class _System:
         return step
 
     def products_after(self, direction: Direction, length: float) -> float:
-        """Return the sum of all products after a step of this length."""
+        """Return the sum of all products (module docstring) after a step of this length."""
         total = 0.0
         for value, slack, dv, dz in zip(
             self.at.dual, self.slack, direction.dual, direction.slack, strict=True
@@ -250,7 +258,7 @@ class _System:
         return total + float(np.sum(scaled))
 
     def longest(self, direction: Direction) -> float:
-        """Return the length at which a first product would become negative."""
+        """Return the step length at which the first multiplier, slack, or eigenvalue of A or S reaches 0."""
         falls = [0.0]
         for value, step in zip(
             (*self.at.dual, *self.slack), (*direction.dual, *direction.slack), strict=True

@@ -139,7 +139,7 @@ class MLSVM(FamilyMethod[Instance]):
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables by name, with a number for each pair of a usable point."""
+        """The dual in the form of `read`, with a number for each pair of a usable point."""
         index, near = given.N.pairs
         u, w = duals.a[near], np.abs(duals.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
@@ -147,7 +147,10 @@ class MLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Gradient steps, Newton steps and an interior-point method (solver.py); `start` gives dual variables."""
+        """Gradient steps, Newton steps and an interior-point method (solver.py).
+
+        start: a metric and its dual variables, or None.
+        """
         return search(given, partial(self.certify, given), tol, max_iter, start, callback)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -212,7 +215,10 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
 
 
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
-    """Return lam/2 ||A||^2 plus a `Spread` with one group for each usable point."""
+    """Return the problem of MLSVM: the regularizer lam/2 ||A||^2, and a `Spread` with one group for each usable point.
+
+    number: the type of the constant 1/n, float or Fraction.
+    """
     index, near = N.pairs
     group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)
     spread = Spread(number(1) / len(regularizer.X), group, near)
@@ -222,7 +228,10 @@ def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], A
 
 
 def _on(keys: IntArray, values: FloatArray, given: IntArray) -> FloatArray:
-    """Return for each key (t,) the sum of the positive `values` (p,) that are given for it; `given` (p,) are keys."""
+    """Return a dual variable for each pair of `keys` (t, 2), from `values` (p,) of the pairs `given` (p, 2).
+
+    Negative values count as 0. If a pair is given several times, its values are added.
+    """
     at, known = places(keys, given)
     found = np.zeros(len(keys))
     # no dual variable exceeds 1/n, and sums of anything much larger could overflow

@@ -64,14 +64,14 @@ def usable_rows(
 
 
 def losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
-    """Return max_l d_A - min_j d_A of every row."""
+    """Return max_l d_A - min_j d_A of each row (rows,), over its targets l and impostors j."""
     far = _extreme(X, A, rows, [row.targets for row in rows], np.maximum)
     near = _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
     return far - near
 
 
 def mean_losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
-    """Return mean_l d_A - min_j d_A of every row."""
+    """Return mean_l d_A - min_j d_A of each row (rows,), over its targets l and impostors j."""
     far = _extreme(X, A, rows, [row.targets for row in rows], np.add) / [len(row.targets) for row in rows]
     return far - _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
 
@@ -92,7 +92,11 @@ def _extreme(
 def stays_at_scale(
     A: FloatArray, lam: float, n: int, margins_at: Callable[[FloatArray], FloatArray], power: int = 1
 ) -> bool:
-    """Return False if a multiple of A is so much better that A leaves more than `FAR` to gain. It needs no solver."""
+    """Return False if a multiple of A is so much better in a misreading that the relative gap of A exceeds `FAR`.
+
+    n: the number of points. margins_at(A): max_l d_A - min_j d_A (rows,), linear in A. power: 2 if the hinge is
+    squared. It needs no solver.
+    """
     size = lam / 2 * float(np.sum(A**2))
     if not math.isfinite(size):
         return False
@@ -144,7 +148,7 @@ def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
-    """Return the problem with these rows as neighbour lists. Copies are appended for points with several rows."""
+    """Return problem (2) with neighbour lists that give these rows. Copies of points with several rows are appended."""
     n = len(given.X)
     copies: list[int] = []
     lists: dict[int, list[int]] = {}
@@ -164,7 +168,7 @@ def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
 
 
 def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
-    """Return the points of a list, the nearest by Euclidean distance first."""
+    """Return the points in `listed`, sorted by their Euclidean distance to point i, the nearest first."""
     return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
 
 
@@ -188,7 +192,7 @@ def _all_impostors(given: Instance, _: Question) -> list[Row]:
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:
-    """Use the nearest target at the metric as x+, as Algorithm 1 is printed (argmin)."""
+    """Return rows with one target for each point, the nearest at the metric: x+ of Algorithm 1 as printed (argmin)."""
     rows = []
     for i, targets, impostors in usable_rows(given.N):
         difference = given.X[i] - given.X[targets]
@@ -202,13 +206,13 @@ def _each_pair(given: Instance, _: Question) -> list[Row]:
 
 
 def _self_as_target(given: Instance, _: Question) -> list[Row]:
-    """Add the point to its own targets. Only the rows of points without targets change."""
+    """Return rows in which each point is one of its own targets. Only the loss of points without targets changes."""
     T, I = given.N.targets, given.N.impostors
     return [Row(i, [*T[i], i], I[i]) for i in range(len(T)) if len(I[i])]
 
 
 def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
-    """Give one of the K places to the point itself, at distance 0."""
+    """Return rows with the K - 1 nearest neighbours and the point itself, at distance 0. None unless "knn"."""
     K = given.n_neighbors
     if given.neighborhood != "knn" or K is None or K < 2:
         return None
@@ -217,7 +221,10 @@ def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
 
 
 def _last_index(given: Instance, _: Question) -> list[Row] | None:
-    """Choose the last of several points at the same distance, instead of the first."""
+    """Return rows with the last of several points at the same distance as neighbour, where the method takes the first.
+
+    None if no points tie.
+    """
     K = given.n_neighbors
     if given.N.ties == 0 or given.neighborhood != "knn" or K is None:
         return None
@@ -229,7 +236,10 @@ def _last_index(given: Instance, _: Question) -> list[Row] | None:
 
 
 def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
-    """Return the misreading that takes the K points of the smallest `of` (n, n), if the neighbourhood is "knn"."""
+    """Return a function that gives the rows if neighbours are chosen by of(...) (n, n) in place of squared distances.
+
+    It gives None unless the neighbourhood is "knn".
+    """
 
     def rows(given: Instance, question: Question) -> list[Row] | None:
         if given.neighborhood != "knn" or len(given.X) > MOST_POINTS:
@@ -247,7 +257,7 @@ def _squared_distances(given: Instance, _: Question) -> FloatArray:
 
 
 def _second(given: Instance, question: Question) -> FloatArray:
-    """Return the squared distances, with the distance to the nearest point of each row replaced by inf."""
+    """Return the squared distances (n, n), with inf for each point and its nearest other point."""
     D = _squared_distances(given, question)
     np.fill_diagonal(D, np.inf)
     D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
@@ -259,7 +269,10 @@ def _furthest(given: Instance, question: Question) -> FloatArray:
 
 
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
-    """Subtract 1 from each index of explicit lists. A target that becomes the point itself is at distance 0."""
+    """Return rows from the explicit neighbour lists with 1 subtracted from each index; None without such lists.
+
+    A target that becomes the point itself is at distance 0.
+    """
     listed = question.params.get("neighbors")
     if listed is None:
         return None
@@ -268,7 +281,7 @@ def _one_less(given: Instance, question: Question) -> list[Row] | None:
 
 
 def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
-    """Yield the problems without impostors between two classes, if there are at least three classes."""
+    """Yield, for each pair of classes, the problem without impostors between them. Nothing if there are two classes."""
     names = class_names(question.y)
     for a, b in two_classes(given.y):
         lists = [
@@ -279,7 +292,7 @@ def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) 
 
 
 def size(by: int) -> Callable[[Question], int | None]:
-    """Return K + by; None for explicit lists, or if the points are too few."""
+    """Return a function of the question that gives K + by; None for explicit lists, or if the points are too few."""
 
     def value(question: Question) -> int | None:
         K = question.params.get("n_neighbors", 4) + by
@@ -302,7 +315,7 @@ def _other_neighborhood(question: Question) -> str | None:
 
 
 def other_problem(question: Question, kind: str) -> float:
-    """Return a proved upper bound of the relative gap of the metric in a problem of `misreadings_problem`, or inf."""
+    """Return a proved upper bound of the metric's relative gap in a misreading of misreadings_problem.py, or inf."""
     given = question.checked(instance)
     s = unit_scale(given.X)
     X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2
@@ -342,7 +355,7 @@ def other_problem(question: Question, kind: str) -> float:
 def _bound(
     X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray, w: FloatArray, A: FloatArray
 ) -> float:
-    """Return the dual value of any u and w, made feasible; they have a number for each pair, in the order of the lists.
+    """Return the dual value of a misreading at u and w, made feasible. They have a number for each pair, in list order.
 
     A: the metric. If off-diagonals count once, it determines S, because lam (A + diag A)/2 = G + S at the optimum.
     """

@@ -13,9 +13,9 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
     """Return the dual of a misreading: "no_cone", "squared", "once" (off-diagonals) or "mean" (of targets).
 
-    maximise sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i and S psd. Then
-    "no_cone": S = 0. "squared": less n/4 sum s^2. "once": with W_ij (G + S)_ij in the norm. "mean": all w_il of a point
-    are equal. Except for "squared", s_i <= 1/n.
+    maximise sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i and S psd. Then "no_cone":
+    S = 0. "squared": minus n/4 sum s^2. "once": with W_ij (G + S)_ij in the norm. "mean": all w_il of a point are
+    equal. Except for "squared", s_i <= 1/n.
     """
     n, d = X.shape
     u = cp.Variable(sum(len(N.impostors[i]) for i in N.usable), nonneg=True, name="u")
@@ -42,7 +42,7 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
 
 
 def off_diagonal_weights(d: int) -> FloatArray:
-    """Return W (d, d), 1 on the diagonal and sqrt(2) elsewhere: the dual of a norm that counts A_ij and A_ji once."""
+    """Return W (d, d) of the misreading "once" (`dual`): 1 on the diagonal and sqrt(2) elsewhere."""
     W: FloatArray = np.sqrt(2) - (np.sqrt(2) - 1) * np.eye(d)
     return W
 

@@ -45,7 +45,7 @@ class Neighborhood:
 
     @cached_property
     def pairs(self) -> tuple[IntArray, np.ndarray]:
-        """The pairs (i, j) and (i, l) of all usable points (t, 2), and which of them are impostors (t,)."""
+        """The pairs (t, 2) of each usable point with its impostors and targets, and a mask (t,) of the impostors."""
         listed = [
             (i, j, kind)
             for i in self.usable.tolist()
@@ -73,10 +73,10 @@ def neighborhood_of(
     """Return the neighbourhoods of all n points.
 
     neighborhood: "knn" takes the `n_neighbors` nearest points of any class, as in the paper. "per-class" takes the
-    `n_neighbors` nearest points of the same class, and as many of other classes. neighbors: explicit lists, which take
-    precedence. names: the classes, for messages. nearest_of(rows, columns, k): the nearest points by another distance,
-    for example that of a kernel.
-    Raises ValueError if n_neighbors is no integer or too large for the data. The message gives the maximum.
+    `n_neighbors` nearest points of the same class, and the `n_neighbors` nearest points of all other classes together.
+    neighbors: explicit lists, which take precedence. names: the classes, for messages. nearest_of(rows, columns, k):
+    the nearest points by another distance, for example that of a kernel. Raises ValueError if n_neighbors is no integer
+    or too large for the data. The message gives the maximum.
     """
     n = len(X)
     check_choice(neighborhood, "neighborhood", KINDS)
@@ -102,7 +102,7 @@ def neighborhood_of(
 
 
 def split(lists: list[IntArray], y: IntArray, ties: int = 0) -> Neighborhood:
-    """Return the lists N(i), split into the targets and the impostors of each point."""
+    """Return the neighbourhoods with the lists N(i), each split into the targets and the impostors of its point."""
     targets = [listed[y[listed] == y[i]] for i, listed in enumerate(lists)]
     impostors = [listed[y[listed] != y[i]] for i, listed in enumerate(lists)]
     return Neighborhood(targets, impostors, ties)
@@ -110,13 +110,13 @@ def split(lists: list[IntArray], y: IntArray, ties: int = 0) -> Neighborhood:
 
 def _check_class_sizes(y: IntArray, k: int, names: Sequence[str] | None) -> None:
     classes, counts = np.unique(y, return_counts=True)
-    for c, count in zip(classes, counts, strict=True):
-        room = min(count - 1, len(y) - count)
-        if k > room:
-            raise ValueError(
-                f'n_neighbors={k} is too large for neighborhood="per-class": class {names[c] if names else c} '
-                f"has {count} points and {len(y) - count} others, so the maximum is {room}"
-            )
+    room = np.minimum(counts - 1, len(y) - counts)
+    c = int(room.argmin())
+    if k > room[c]:
+        raise ValueError(
+            f'n_neighbors={k} is too large for neighborhood="per-class": class {names[c] if names else classes[c]} '
+            f"has {counts[c]} points, and the other classes have {len(y) - counts[c]}, so the maximum is {room[c]}"
+        )
 
 
 class Instance(NamedTuple):
@@ -166,5 +166,5 @@ def scaled_lam(lam: float, scale: float) -> float:
 
 
 def named(n_neighbors: int, neighborhood: str, neighbors: Any) -> tuple[int | None, str]:
-    """Return n_neighbors and neighborhood for a saved file. Explicit lists take precedence over both."""
+    """Return n_neighbors and neighborhood for a saved file: None and "explicit" if `neighbors` is given."""
     return (int(n_neighbors), neighborhood) if neighbors is None else (None, "explicit")

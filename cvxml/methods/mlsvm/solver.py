@@ -47,7 +47,7 @@ Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its
 def search(
     p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
 ) -> Found:
-    """Return a metric and its dual variables. Its certified gap is at most that of A = 0."""
+    """Return a metric and its dual variables. If the tolerance is not proved, its gap is at most that of A = 0."""
     if len(p.N.usable) == 0:
         return zero_metric(p)
     scale = unit_scale(p.X)
@@ -81,7 +81,7 @@ def search(
 
 
 def zero_metric(p: Instance) -> Found:
-    """Return A = 0, the optimum if no point is usable."""
+    """Return A = 0, the optimum if no point is usable, with empty dual variables."""
     none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
     dual = {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
     return Found(np.zeros((p.X.shape[1],) * 2), dual, Status.CONVERGED, 0)
@@ -94,9 +94,10 @@ def best_proved(
     duals: Iterable[Dual],
     others: Sequence[tuple[FloatArray, Dual]] = (),
 ) -> tuple[FloatArray, Dual]:
-    """Return the metric with the smallest proved gap, and its dual variables: `metric`, A = 0, or one of `others`.
+    """Return the metric with the smallest proved gap, and its dual variables: `metric`, A = 0, or a metric of `others`.
 
-    duals: dual variables that may prove A = 0 optimal. They are computed only if A = 0 may be optimal.
+    dual: the dual variables of `metric`. others: other metrics with their dual variables. duals: more dual variables,
+    which may prove A = 0 optimal. They are computed only if A = 0 may be optimal.
     """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
     if others or may_be_zero(zero):
@@ -145,10 +146,11 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
 def _path_to(
     unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
 ) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
-    """Solve the problem for a falling sequence of lam, down to a tiny `lam`: each dual with its v; the last status.
+    """Solve the problem for a falling sequence of lam, down to a tiny `lam`.
 
-    Below the cap, the dual variables are nearly proportional to lam, so each lam needs few steps. The path ends early
-    if the solver stops, because G is then no larger than the rounding of dual variables at the cap.
+    Returns the compact dual and its solution v for each lam, and the last status. Below the cap, the dual variables are
+    nearly proportional to lam, so each lam needs few steps. The path ends early if the solver stops, because G is then
+    no larger than the rounding of dual variables at the cap.
     """
     at = SMALL_LAM
     found: list[tuple[CompactDual, FloatArray]] = []
@@ -166,7 +168,7 @@ def _path_to(
 
 @dataclass(eq=False)
 class Progress:
-    """The history of one solve, the point of lowest objective, and the point of smallest gap."""
+    """The history of one solve, the point of lowest dual objective, and the point of smallest gap."""
 
     problem: CompactDual
     tol: float
@@ -178,7 +180,11 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
 
     def done(self, at: At, phase: str, iteration: int) -> bool:
-        """Record `at`; return True if its gap is at most half of tol times the scale."""
+        """Record a point.
+
+        Return True if its gap is at most tol/2 times the scale, or if the optimum is 0 up to rounding. phase,
+        iteration: the kind and the number of the step, for the history.
+        """
         self.iteration = iteration
         gap = at.gap
         if self.lowest is None or at.value < self.lowest.value:
@@ -206,7 +212,10 @@ def solve_dual(
     max_iter: int,
     callback: Callback = None,
 ) -> tuple[FloatArray, Status, Progress]:
-    """Minimise the compact dual from the best of some feasible `starts` until gap <= tol * scale."""
+    """Minimise the compact dual from the best of some feasible `starts` until gap <= tol/2 * scale.
+
+    Returns v of the point with the smallest gap, the status, and the history.
+    """
     progress = Progress(problem, tol, callback)
     best = min((problem.at(v) for v in starts), key=lambda at: at.value)
     try:
@@ -256,7 +265,7 @@ def _patience(problem: CompactDual) -> float:
 
 
 class CompactDual(ConeDual):
-    """The compact dual on `X` (n, d), centred and of about unit scale, with weight `lam`.
+    """The compact dual on `X` (n, d), centred and of about unit scale, with weight `lam`. The cap is 1/n.
 
     Steps are scaled by 1 / max_k ||x_i - x_j||^4. The curvature of a row grows with the fourth power of its longest
     edge; without this scaling, one far point would set the step of all rows.
@@ -302,7 +311,10 @@ class CompactDual(ConeDual):
         return D
 
     def image(self, v: FloatArray) -> FloatArray:
-        """G (d, d). For many points it uses the graph Laplacian of the weights: n d^2 operations, not n K d^2."""
+        """The matrix G (d, d) of v (rows, K).
+
+        For many points it uses the graph Laplacian of the weights: n d^2 operations, not n K d^2.
+        """
         used = v != 0
         if self.edges is not None:
             x = self.edges[used]
@@ -320,7 +332,7 @@ class CompactDual(ConeDual):
         return G + G.T
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """d_A(i, J[r]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""
+        """d_A(i, J[r]) (rows, K) in A = P_+(G) / lam, from the eigenvalues (d,) and eigenvectors (d, d) of G."""
         keep = values > 0
         root = vectors[:, keep] * np.sqrt(values[keep] / self.lam)
         if self.edges is None:
@@ -342,10 +354,11 @@ class CompactDual(ConeDual):
         return products
 
     def descend(self, at: At, step: float) -> FloatArray:
-        """A projected gradient step.
+        """A projected gradient step from `at`: the new v (rows, K). step: its length, before the scaling of the rows.
 
-        A reward above max D + 4 cap / step moves the row to the cap. Limiting the reward to this number changes no
-        projection. It keeps the digits of D if D is far below 1.
+        The objective contains -sum u, so each entry u has the reward 1. A reward above max D + 4 cap / step moves the
+        row to the cap. Limiting the reward to this number changes no projection. It keeps the digits of D if D is far
+        below 1.
         """
         steps, D = step * self.steps, at.margins
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
@@ -354,7 +367,7 @@ class CompactDual(ConeDual):
         return self.feasible.project(at.v + steps * (reward * self.up - self.sign * D))
 
     def reward(self, v: FloatArray) -> FloatArray:
-        """Return 1 for the entries u of points below the cap, else 0.
+        """The reward of each entry (rows, K): 1 for the entries u of points with sum u below the cap, else 0.
 
         At the cap the reward is the same in all directions and would only cost digits.
         """
@@ -368,13 +381,16 @@ class CompactDual(ConeDual):
         return unpaid
 
     def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """1 + max_l D_il - min_j D_ij of each row, and the two distances in it; (rows, 1) each."""
+        """1 + max_l D_il - min_j D_ij of each row, then the maximum and the minimum in it: three arrays (rows, 1).
+
+        D (rows, K): the squared distances of the neighbours, targets l and impostors j.
+        """
         furthest = np.where(self.down, D, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
         nearest = np.where(self.up, D, np.inf).min(axis=1, keepdims=True, initial=np.inf)
         return 1 + furthest - nearest, furthest, nearest
 
     def slack(self, D: FloatArray) -> float:
-        """(1/n) sum xi at A = P_+(G) / lam."""
+        """(1/n) sum xi at A = P_+(G) / lam, from the squared distances D (rows, K) of the neighbours in A."""
         total = float(np.maximum(0.0, self.slacks(D)[0]).sum())
         return total * self.cap
 
@@ -391,7 +407,7 @@ class CompactDual(ConeDual):
         return interior(edges, self.sign, self.lam, self.cap)
 
     def saturated(self) -> FloatArray:
-        """Return v with the largest allowed sum in each row, spread evenly over the neighbours.
+        """Return v with the sums of u and of w at the cap in each row, spread evenly over the neighbours.
 
         It is optimal for a large lam if each point has one target and one impostor.
         """
@@ -406,7 +422,7 @@ class CompactDual(ConeDual):
         return self.metric(*np.linalg.eigh(self.image(v)))
 
     def pairs(self, v: FloatArray) -> Dual:
-        """Return v as "u" and "w" with their pairs of points."""
+        """Return v as a dual: "u" and "w", with their pairs of points "u_index" and "w_index"."""
         points = np.repeat(self.rows[:, None], self.J.shape[1], axis=1)
         index = np.stack([points, self.J], axis=2)
         return {
@@ -417,7 +433,7 @@ class CompactDual(ConeDual):
         }
 
     def start(self, dual: Dual) -> FloatArray:
-        """Return v for feasible dual variables that have one number for each pair."""
+        """Return feasible v (rows, K) near a dual in the form of `pairs`, which must have a number for each pair."""
         v = np.zeros(self.J.shape)
         value: dict[tuple[int, int], float] = {}
         for name in ("u", "w"):

@@ -2,12 +2,13 @@
 
 Problem, equations (6) to (8) as other papers quote them
     max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1.
+D_A of a pair i, j is <A, X_ij> = (x_i - x_j)^T A (x_i - x_j). The sum over similar pairs is <A, S> with S = sum X_ij.
+The budget is the constraint on it.
 In the method "mmc:diagonal" A is diagonal. The problem is stated as a minimum, with the sign changed. Every line of
-`problem` is literal otherwise.
-The paper derives (6) to (8) from (3) to (5): minimize the sum of D over similar pairs, subject to a sum of sqrt(D) over
-dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the solution of (6) to (8).
-Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the maximum is infinite.
-Such data raise a ValueError. If A is diagonal, the directions are the features.
+`problem` is literal otherwise. The paper derives (6) to (8) from (3) to (5): minimize the sum of D over similar pairs,
+subject to a sum of sqrt(D) over dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the
+solution of (6) to (8). Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the
+maximum is infinite. Such data raise a ValueError. If A is diagonal, the directions are the features.
 
 Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. The
 variable c is twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius:
@@ -330,7 +331,7 @@ class MMC(FamilyMethod[Instance]):
         return misreadings(self)
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """A feasible multiple of M, or of its diagonal, that spends the whole budget."""
+        """The multiple of M (of its diagonal, if A must be diagonal) that spends the whole budget."""
         M = np.diag(np.diag(M)) if self.diagonal else M
         spent = float(np.sum(quadratic(given.similar, M)))
         return M / spent if spent > 0 else M
@@ -363,14 +364,17 @@ class MMC(FamilyMethod[Instance]):
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition. The budget is not checked."""
+        """-sum sqrt(D) over the dissimilar pairs at M (d, d), from the definition. The budget is not checked."""
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The budget, and -sum sqrt(D) on the dissimilar pairs with different points. `number` is not needed."""
+        """The problem as family terms: the budget, and -sum sqrt(D) on the dissimilar pairs with different points.
+
+        number: not used.
+        """
         listed, similar = given.pairs.dissimilar[given.differ], given.pairs.similar
         anywhere = np.zeros(len(given.X), dtype=np.intp)  # all rows are in the span (`instance`)
         within = (
@@ -385,7 +389,10 @@ class MMC(FamilyMethod[Instance]):
         return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "c" (q,), a number for each dissimilar pair, or the "metric" (d, d) with c = 1 / distance."""
+        """Read the dual variables a = c/2 from "c" (q,), a number for each dissimilar pair, or from a "metric" (d, d).
+
+        A metric stands for c = 1 / distance.
+        """
         if isinstance(dual, Mapping) and METRIC in dual:
             D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
             dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
@@ -396,7 +403,7 @@ class MMC(FamilyMethod[Instance]):
         return (Duals(a, np.arange(len(a))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables "c" (q,); 1 for pairs of equal points, where any c > 0 is valid."""
+        """The dual: "c" (q,), a number for each dissimilar pair. It is 1 for equal points, where any c > 0 is valid."""
         c = np.ones(len(given.pairs.dissimilar))
         c[given.differ[duals.key]] = 2 * duals.a
         return {"c": c}
@@ -412,7 +419,7 @@ class MMC(FamilyMethod[Instance]):
 
 
 def _everyone(given: Instance) -> AllRoots | None:
-    """Proof and solver without a list of pairs, if there are too many points to list them; else None."""
+    """The proof and the solver without a list of pairs, if there are too many points to list the pairs; else None."""
     if given.diagonal or not given.many:
         return None
     everyone = AllRoots(given.X, given.y, given.rank)
@@ -503,7 +510,10 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
 
 
 def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
-    """The factor 1 / (share * (the budget that the identity spends))."""
+    """The factor 1/b that scales a metric with the budget b to the budget 1. b: `share` of what the identity spends.
+
+    The identity spends the sum of |x_i - x_j|^2 over the similar pairs.
+    """
     return 1 / (share * float(np.sum(p.similar**2)))
 
 
@@ -518,7 +528,7 @@ def _all_pairs(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _trace(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap with the budget trace A <= 1.
+    """The relative gap of the metric in the problem with the budget trace A <= 1.
 
     trace A is the sum of D over pairs of a unit vector and 0. These vectors are added to X, and the pairs replace the
     similar pairs.
@@ -530,15 +540,15 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
-    """An upper bound of the largest eigenvalue of C(c) relative to S, or of the largest quotient of their diagonals.
+    """An upper bound of mu (`misreadings`) for c (q,): the largest eigenvalue of C(c) relative to S; inf if unproved.
 
-    inf if no bound is proved.
+    If A is diagonal, mu is the largest quotient of the diagonals of C(c) and S.
     """
     return -method.member(p).regularizer.bound(Weights(p.pairs.dissimilar, c)).value
 
 
 def _within(p: Instance, A: FloatArray) -> float | None:
-    """The share of the budget that A uses; None if A is not feasible."""
+    """The share of the budget that A uses; None if A is not feasible, or 0."""
     spent = float(np.sum(quadratic(p.similar, A)))
     beyond = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
     feasible = examine(A)[1].feasible and beyond <= NOT_BY_LUCK * np.abs(A).max()
@@ -546,7 +556,10 @@ def _within(p: Instance, A: FloatArray) -> float | None:
 
 
 def _squares(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap in the problem that maximizes the sum of D over the dissimilar pairs."""
+    """The relative gap of the metric in the problem that maximizes the sum of D over the dissimilar pairs.
+
+    inf if the metric is not feasible, or if it may be optimal by chance.
+    """
     spent = _within(p, question.metric)
     if spent is None:
         return math.inf
@@ -558,12 +571,12 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap of min sum sqrt(D) over similar pairs, subject to a sum of D over dissimilar pairs of 1.
+    """The relative gap of the metric in: min sum sqrt(D) over similar pairs, with sum D = 1 over dissimilar pairs.
 
-    The objective is concave, so an optimum has rank one, A = v v^T. v maximizes v^T C v subject to sum |v^T e| <= 1,
-    where e runs over the similar differences. The maximum is at a vertex: d - 1 independent e are orthogonal to v. If A
-    is diagonal, a vertex has a single positive weight. All vertices are tried.
-    inf if there are more than `MOST_VERTICES`, or if A is not feasible.
+    The objective is concave, so an optimum has rank one, A = v v^T. v maximizes v^T C v, C the sum of X_ij over
+    dissimilar pairs, subject to sum |v^T e| <= 1, where e runs over the similar differences. The maximum is at a
+    vertex: d - 1 independent e are orthogonal to v. If A is diagonal, a vertex has a single positive weight. All
+    vertices are tried. inf if there are more than `MOST_VERTICES`, or if A is not feasible.
     """
     E, C, d = p.similar[p.similar.any(axis=1)], p.dissimilar.T @ p.dissimilar, p.X.shape[1]
     if p.diagonal or d == 1:
@@ -585,7 +598,7 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _simple(p: Instance, mu: float) -> bool:
-    """True if the largest eigenvalue mu of C(1) relative to S is simple."""
+    """True if the eigenvalue mu of C(1) relative to S is simple, so that the optimum of "squared" is unique."""
     C, S = p.dissimilar.T @ p.dissimilar, p.similar.T @ p.similar
     relative = np.diag(C)[np.diag(S) > 0] / np.diag(S)[np.diag(S) > 0]
     if not p.diagonal:
@@ -594,7 +607,7 @@ def _simple(p: Instance, mu: float) -> bool:
 
 
 def _logs(method: MMC, question: Question, p: Instance) -> float:
-    """The gap in the problem that maximizes the sum of log D, divided by the number of pairs.
+    """The gap of the metric in the problem that maximizes the sum of log D, divided by the number of dissimilar pairs.
 
     A factor e^s of the metric changes the objective by s times the number of pairs.
     """

@@ -1,12 +1,14 @@
 """MMC over all pairs of points, similar or dissimilar by their labels: proof and solver without a list of pairs.
 
-The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric:
-a = 1 / (2 sqrt(D)), where sqrt(D) has a lower limit. Any a > 0, so also a rounded a, prove for every A in the budget
+The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric: a = 1 / (2
+sqrt(D)), where sqrt(D) has a lower limit, `floor`. Any a > 0, so also a rounded a, prove for every A in the budget
 
     sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
 
-mu is the largest eigenvalue of sum a_t z_t z_t^T, in coordinates where the sum of the similar pairs is the identity.
-A dual stores the metric in place of a. Each step of the solver also gives such a bound, as an estimate.
+mu is the largest eigenvalue of sum a_t z_t z_t^T over the dissimilar pairs t. Their differences z_t are in coordinates
+where the sum of z z^T over the similar pairs is the identity. An image of a metric is a matrix z (n, m): distances in
+the metric are Euclidean distances of its rows. A dual stores the metric in place of a. Each step of the solver also
+gives such a bound, as an estimate.
 """
 
 from __future__ import annotations
@@ -43,21 +45,21 @@ FAINT = 1e-8  # the solver's lower limit of a distance, relative to the longest 
 
 
 class _Roots(NamedTuple):
-    """Two sums over the dissimilar pairs, with r = max(sqrt(D), floor)."""
+    """Two sums over the dissimilar pairs at a metric, with r = max(sqrt(D), floor)."""
 
     total: float  # sum of r
     G: Laplacian  # sum of 1/(2 r) z z^T
 
 
 def _reach(sight: Seen) -> float:
-    """A bound of the error of every squared distance."""
+    """A bound of the error of every squared distance in the metric of `sight`."""
     return 2 * float(error_of(sight).max())
 
 
 class AllRoots:
     """All pairs of points of X (n, d), similar if their labels y (n,) are equal: proof and solver.
 
-    rank: of the similar differences, exact.
+    rank: the exact rank of the differences of the similar pairs.
     """
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
@@ -72,7 +74,10 @@ class AllRoots:
         return self.budget.undecided
 
     def roots(self, z: FloatArray, floor: float) -> _Roots:
-        """The sums at images z (n, m) of a metric, with distances of at least `floor`."""
+        """Return sum r and the matrix sum 1/(2 r) z_t z_t^T over the dissimilar pairs, with r = max(sqrt(D), floor).
+
+        z (n, m): the image of the metric, in the order of the classes.
+        """
         table, G, totals = Table(z), Laplacian(self.images.at), []
 
         def look(block: tuple[slice, slice]) -> tuple[float, Weighed]:
@@ -135,20 +140,24 @@ class AllRoots:
         return E
 
     def _at(self, sight: Seen) -> _Roots:
-        """The sums of a metric. The floor of the roots is the root of the error of D."""
+        """The sums of `roots` at a metric. The floor is the square root of the error bound of D."""
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
     def _largest(self, priced: _Roots) -> float:
-        """An upper bound of mu, rounding included; inf without a proof."""
+        """An upper bound of mu (module docstring) for the dual of a metric, rounding included; inf without a proof.
+
+        priced: the sums at this metric.
+        """
         S, error = priced.G.proved(self.images.error)
         return (
             (error - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf
         )
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """-log sum sqrt(D) + 1/2 log trace M, in coordinates where the sum of the similar pairs is the identity.
+        """Value and gradient at M (r, r) of -log sum sqrt(D) + 1/2 log trace M, and an estimate of the relative gap.
 
-        The function does not depend on the scale of M.
+        M is in coordinates where the sum of the similar pairs is the identity. The function does not depend on the
+        scale of M.
         """
         z = self.images.at @ root(M)
         longest = float(np.linalg.norm(z, axis=1).max())
@@ -163,7 +172,7 @@ class AllRoots:
         )
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The multiple of M as a metric (d, d) within the budget."""
+        """Return M (r, r), from the solver's coordinates, as a metric (d, d) of the features that spends the budget."""
         return self.at.outside(M * (WITHIN / np.trace(M)))
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:

@@ -2,8 +2,9 @@
 
 The solver minimizes
     min_{A psd}  1/2 <S, A> - sum_t sqrt(D_t)
-and divides the minimizer A by <S, A>. This is the optimum of MMC: over the multiples k A of a metric, the objective is
-least at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is -1/2 (F / sqrt<S, A>)^2.
+where S is the sum of X_ij over the similar pairs, and t runs over the dissimilar pairs. It divides the minimizer A by
+<S, A>, the budget that A uses. This is the optimum of MMC: over the multiples k A of a metric, the objective is least
+at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is -1/2 (F / sqrt<S, A>)^2.
 
 In coordinates with S = I the gradient is 1/2 I - G, where G = sum_t a_t z_t z_t^T and a_t = 1 / (2 sqrt(D_t)). The
 gradient is positive definite on the path. So the largest eigenvalue of G is below 1/2, and the a_t are feasible dual
@@ -40,7 +41,7 @@ PATIENCE = 5  # the solver stops after this many steps without a better gap
 
 
 class Free(NamedTuple):
-    """1/2 trace M - sum_t sqrt(z_t^T M z_t) over the rows of Z (q, r)."""
+    """The function 1/2 trace M - sum_t sqrt(z_t^T M z_t) of M (r, r), where z_t are the rows of Z (q, r)."""
 
     Z: FloatArray
 
@@ -50,7 +51,10 @@ class Free(NamedTuple):
         return float(np.trace(M)) / 2 - float(np.sqrt(D).sum())
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient (r, r) and Hessian (p, p), p = r (r + 1) / 2, of dX -> the function at G (I + dX) G^T, at dX = 0."""
+        """Gradient (r, r) and Hessian (p, p), p = r (r + 1) / 2, of dX -> the function at G (I + dX) G^T, at dX = 0.
+
+        G (r, r): a root of the metric M = G G^T.
+        """
         r = G.shape[1]
         Y = self.Z @ G
         D = np.sum(Y * Y, axis=1)
@@ -86,7 +90,11 @@ def search(task: Task) -> Found:
 def _full(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
-    """Yield a full metric A within the budget, its dual variables (q,) and an estimate after every step."""
+    """Yield a full metric A within the budget, its dual variables (q,) and an estimate after every step.
+
+    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), or
+    None.
+    """
     at = budget(similar, None)
     Z = E @ at.to
     seen = Z[np.sum(Z**2, axis=1) > UNSEEN]
@@ -136,10 +144,10 @@ def _diagonal(
 
 
 def _estimate(D: FloatArray, use: float, most: float) -> Estimate:
-    """The figures of a metric with squared distances D (q,), divided by its use of the budget.
+    """Objective and gap of a metric with squared distances D (q,), after division by `use`, its use of the budget.
 
-    most: the largest eigenvalue of G for the dual variables 1 / (2 sqrt(D)). t times these prove the bound
-    -(t most + sum sqrt(D) / (2 t)), which is -sqrt(2 most sum sqrt(D)) for the best t.
+    most: the largest eigenvalue of G for the dual variables 1 / (2 sqrt(D)). t times these prove the bound -(t most +
+    sum sqrt(D) / (2 t)), which is -sqrt(2 most sum sqrt(D)) for the best t.
     """
     total = float(np.sqrt(np.maximum(D, 0.0)).sum())
     objective = -total / math.sqrt(use)
@@ -147,6 +155,6 @@ def _estimate(D: FloatArray, use: float, most: float) -> Estimate:
 
 
 def _duals(D: FloatArray) -> FloatArray:
-    """1 / (2 sqrt(D)), with D at least `UNSEEN`."""
+    """The dual variables a = 1 / (2 sqrt(D)) (q,), with D limited to at least `UNSEEN`."""
     a: FloatArray = 0.5 / np.sqrt(np.maximum(D, UNSEEN))
     return a

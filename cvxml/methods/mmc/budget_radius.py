@@ -1,9 +1,10 @@
 """A bound of the distance from a metric to the optimum of MMC, from the second derivative of the objective.
 
-Take coordinates z with S = I. Every metric within the budget has D_t <= |z_t|^2. So the second derivative of -sqrt
-at D_t is at least k_t = |z_t|^-3 / 4. Let m be the least eigenvalue of sum_t k_t svec(z_t z_t^T) svec(z_t z_t^T)^T.
-In these coordinates, a metric with a given gap is within sqrt(2 gap / m) of the optimum. The radius is inf if the
-similar differences do not span all features.
+Take coordinates z of the differences of points in which the sum S of z z^T over the similar pairs is I. Every metric
+within the budget has D_t <= |z_t|^2 for a dissimilar pair t. So the second derivative of -sqrt at D_t is at least k_t =
+|z_t|^-3 / 4. Let m be the least eigenvalue of sum_t k_t svec(z_t z_t^T) svec(z_t z_t^T)^T. In these coordinates, a
+metric with a given gap is within sqrt(2 gap / m) of the optimum. The radius is inf if the similar differences do not
+span all features.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ def _diagonal(E: FloatArray, within: DiagonalBudget, gap: float) -> float:
 
 
 def _by_curvature(F: FloatArray, moved: FloatArray, reach: FloatArray, size: float, gap: float) -> float:
-    """The radius for rows D = F M, with F (q, p).
+    """The radius if D = F M, with M (p,) the entries of a metric in the coordinates of the module docstring.
 
-    moved (q,): error bounds of the rows of F, in norm. reach (q,): upper bounds of D within the budget.
-    size: factor from a distance in these coordinates to a distance between metrics.
+    F (q, p). moved (q,): error bounds of the rows of F, in norm. reach (q,): upper bounds of D within the budget. size:
+    factor from a distance in these coordinates to a distance between metrics.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         k, norms = 1 / (4 * reach * np.sqrt(reach)), np.linalg.norm(F, axis=1)

@@ -2,8 +2,9 @@
 
     min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,    F_tk = (x_i - x_j)_k^2 / S_kk for the pair of row t.
 
-a_k / S_kk is the weight of feature k, before the metric is divided by its use of the budget (budget_path.py).
-On the path a_k z_k = rho, where z is the gradient.
+Rows t are the dissimilar pairs i, j. S_kk is the sum of (x_i - x_j)_k^2 over the similar pairs. a_k / S_kk is the
+weight of feature k, before the metric is divided by its use of the budget (budget_path.py). On the path a_k z_k = rho,
+where z is the gradient.
 
 If each a_k changes to a_k (1 + u_k), D_t changes relatively by at most max |u_k|. So the third derivative is at most
 3/2 max |u_k| times the second. Newton steps behave as if the objective had only the logarithms of the barrier.
@@ -58,7 +59,10 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
 
 
 def _share_left(complement: FloatArray, u: FloatArray) -> float:
-    """The share of a^T z that a step toward rho = 0 would leave, to the third power (Mehrotra); at least 1e-4."""
+    """The third power of the share of a^T z that a full step toward rho = 0 would leave (Mehrotra); at least 1e-4.
+
+    complement (d,): a_k z_k. u (d,): the relative step of a.
+    """
     change = -complement * (1 + u)  # a dz: the change of a z that is due to z
     longest = [float(np.min(-1 / v[v < 0], initial=math.inf)) for v in (u, change / complement)]
     primal, dual = (min(1.0, SHARE_TO_BOUNDARY * length) for length in longest)
@@ -67,7 +71,10 @@ def _share_left(complement: FloatArray, u: FloatArray) -> float:
 
 
 def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: float) -> float:
-    """A step length along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if no step lowers it."""
+    """A step length along the relative direction u (d,) that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; else 0.
+
+    slope: the derivative of this function along u.
+    """
     least = float(u.min())
     step = min(1.0, -SHARE_TO_BOUNDARY / least) if least < 0 else 1.0
     here = _value(F, a)

@@ -121,8 +121,8 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
 def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tuple[float, bool]:
     """Return the scale of the tolerance, and whether it is larger than its rounding error.
 
-    The scale is the smallest of three numbers:
-    - the distance of the objective to its bound;
+    above: the distance of the objective to its bound. The scale is the smallest of three numbers:
+    - `above`;
     - the distance of the objective to the limit of the multiples of the metric;
     - `PLENTY` times the sum of the absolute terms of the scale derivative.
     Near infinity all derivatives tend to 0 as fast as these numbers. The second number depends on ties of distances,
@@ -136,7 +136,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
 
 
 def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
-    """Return a sentence if rounding prevents any certificate; else an empty string."""
+    """Return a sentence that says why rounding prevents any certificate; empty if it does not."""
     if at.hidden:
         return at.undecided
     if metric.noise > BLURRED:
@@ -165,9 +165,10 @@ def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
 def _step_gap(
     metric: Metric, R: Softmax | None, interior: Softmax | None
 ) -> tuple[float | None, float, float]:
-    """Return theta of the repaired rows, the gap of the step, and the rounding error of the gap.
+    """Return theta of the repaired rows q, the gap of the step, and the rounding error of the gap.
 
-    R or interior None: the rows p of the metric itself. Returns None and inf if no theta makes Z psd.
+    R, interior: the rows of "R" and "interior" that q mixes (module docstring). None stands for the rows p of the
+    metric itself. Returns None, inf and 0 if no theta makes Z psd.
     """
     of_R = metric.surplus(R)
     of_I = metric.surplus(interior)
@@ -196,9 +197,9 @@ def _step_gap(
 def _part(
     at: Points, k: int, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray
 ) -> tuple[float, float]:
-    """Return c_i KL(q_i || p_i) + sum_k weights_k D_ik and its rounding error; weights = c_i (w_i - q_i), of sum 0.
+    """Return the part c_i KL(q_i || p_i) + sum_k weights_k D_ik of point i in the gap of the step, and its rounding.
 
-    i: point k of a block.
+    i: point k of the block `at`. weights (n,): c_i (w_i - q_i), with errors up to of_weights (n,).
     """
     others, D, of_D = at.others[k], at.D[k], at.error[k]
     c, of_c = (float(each[k]) for each in at.c)
@@ -232,7 +233,10 @@ def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
 
 
 def _smallest_theta(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
-    """Return nearly the smallest theta that makes (1 - theta) Z_R + theta Z_I psd, or None."""
+    """Return nearly the smallest theta in [0, 1] with (1 - theta) Z_R + theta Z_I psd, or None.
+
+    Z_R, Z_I (r, r): Z of the module docstring for the rows of "R" and of "interior".
+    """
     if np.linalg.eigvalsh(Z_R)[0] >= 0:
         return 0.0
     least = least_share(Z_I, Z_R)
@@ -245,7 +249,10 @@ def _smallest_theta(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
 
 
 def dual_matrix(dual: Dual, name: str, d: int) -> FloatArray:
-    """Return the symmetric part of `dual[name]` (d, d). Raises ValueError if it is not a matrix of numbers to 1e300."""
+    """Return the symmetric part of `dual[name]` (d, d).
+
+    Raises ValueError if that is not a (d, d) matrix of numbers of size at most 1e300.
+    """
     M = dual_array(dual, name, (d, d))
     if np.abs(M).max() > 1e300:
         raise ValueError(f"dual {name!r} has entries up to {np.abs(M).max():.3g}; they must be at most 1e300")
@@ -273,7 +280,7 @@ def limit(p: Instance, metric: Metric) -> Limit:
 
 
 def collapsible(p: Instance) -> bool:
-    """Return True if in some direction all partners coincide, but not all points."""
+    """Return True if in some direction each point coincides with its partners, but not all points coincide."""
     groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
     order = np.argsort(groups, kind="stable")
     pairs = np.column_stack([order[:-1], order[1:]])

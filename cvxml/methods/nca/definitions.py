@@ -90,7 +90,10 @@ def continuous_cost(X: FloatArray, w: FloatArray, A: FloatArray) -> float:
 
 
 def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArray:
-    """The gradient of `continuous_cost`, (m, d): 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T with W = sum w."""
+    """The gradient of `continuous_cost` (m, d): 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T.
+
+    W: the sum of w. q_ab: e^-|y_a - y_b|^2 divided by its sum over all pairs a != b.
+    """
     exponents = np.array([[-np.sum((A @ (a - b)) ** 2) for b in X] for a in X])
     np.fill_diagonal(exponents, -np.inf)
     q = np.exp(exponents - logsumexp(exponents))
@@ -102,7 +105,7 @@ def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArr
 
 
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
-    """Return all intermediates at A (m, d), by the names of the note."""
+    """Return all intermediates at A (m, d), by the names of the note, which `NCA.evaluate` lists."""
     X, n, d = p.X, *p.X.shape
     p_ij, w_ij, log_p_i = np.zeros((n, n)), np.zeros((n, n)), np.full(n, -np.inf)
     of_f, of_g = np.zeros((d, d)), np.zeros((d, d))

@@ -36,7 +36,7 @@ ALL = slice(None)
 
 
 class Block(NamedTuple):
-    """Rows of the sorted points, and the columns of their partners, the points j with s_ij > 0."""
+    """Rows i of the sorted points, and the columns j that contain all their partners (s_ij > 0)."""
 
     rows: slice
     own: slice  # columns that contain all partners
@@ -51,7 +51,10 @@ class Held(NamedTuple):
 
 
 class Sums:
-    """Accumulates (diag m - M - M^T) E over blocks of M; m are the row sums plus the column sums of M."""
+    """Accumulates (diag m - M - M^T) E over blocks of M.
+
+    E (n, r + 1): the rows e_i and a column of ones. m (n,): the row sums plus the column sums of M.
+    """
 
     def __init__(self, E: FloatArray):
         self.E = E  # (n, r + 1), the last column ones
@@ -69,7 +72,7 @@ class Sums:
 
 
 class Pairs:
-    """The points of an instance, sorted by class and centred. Metrics are given as A (m, d)."""
+    """The points of an instance, sorted by class and centred, with the objective for metrics A^T A, A (m, d)."""
 
     def __init__(self, p: Instance):
         usable = p.usable
@@ -97,8 +100,9 @@ class Pairs:
     def value_and_gradient(
         self, A: FloatArray, held: Held | None = None, rough: bool = False
     ) -> tuple[float, FloatArray]:
-        """Return -f or -g at A (m, d), or the step with constants `held` (up to a constant), and its gradient (m, d).
+        """Return -f or -g at A (m, d) and its gradient (m, d).
 
+        With `held`, the convex step takes the place of -f or -g. The value of a step is without its constant term.
         rough: exponentials and sums in single precision, correct to about 1e-6, and faster.
         """
         E = _with_ones(self.X @ A.T)
@@ -141,7 +145,7 @@ class Pairs:
         return value, sums
 
     def hessian_product(self, A: FloatArray, B: FloatArray, held: Held | None = None) -> FloatArray:
-        """Return the Hessian of the value of `value_and_gradient` at A times the direction B (m, d): (m, d)."""
+        """Return the Hessian at A times the direction B: (m, d). The function is that of `value_and_gradient`."""
         E, H = _with_ones(self.X @ A.T), _with_ones(self.X @ B.T)
         of_E, of_H = Sums(E), Sums(H)
         left, right = _factors(E)
@@ -194,7 +198,7 @@ def _with_ones(E: FloatArray) -> FloatArray:
 
 
 def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return left, right with left right^T = -|e_i - e_j|^2."""
+    """Return left (n, r + 2) and right (n, r + 2) with left right^T = -|e_i - e_j|^2. E (n, r + 1): see `Sums`."""
     size = np.sum(E[:, :-1] ** 2, axis=1)
     left = np.column_stack([2 * E[:, :-1], -size, E[:, -1]])
     right = np.column_stack([E[:, :-1], E[:, -1], -size])
@@ -202,14 +206,20 @@ def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _image(both: FloatArray, E: FloatArray) -> FloatArray:
-    """Return (diag m - M - M^T) E without the ones. The last column of both = (M + M^T) E is m."""
+    """Return (diag m - M - M^T) E without the column of ones.
+
+    both (n, r + 1): (M + M^T) E. Its last column is m, because the last column of E is ones.
+    """
     return both[:, -1:] * E[:, :-1] - both[:, :-1]
 
 
 def _exponentials(
     left: FloatArray, right: FloatArray, block: Block, dtype: Any = np.float64
 ) -> tuple[FloatArray, FloatArray]:
-    """Return e^(-d_ik - top_i) for the rows of a block, (b, n), 0 at k = i, and top (b,). Distances are in double."""
+    """Return e^(-d_ik - top_i) (b, n) for rows i of a block, 0 at k = i, and top_i = max_k -d_ik (b,).
+
+    d_ik = |e_i - e_k|^2 is computed in double precision, from the factors of `_factors`.
+    """
     exponents = left[block.rows] @ right.T
     here = np.arange(len(exponents))
     exponents[here, here + block.rows.start] = -np.inf
@@ -222,7 +232,10 @@ def _exponentials(
 def _partner_exponentials(
     P: FloatArray, top: FloatArray, left: FloatArray, right: FloatArray, block: Block
 ) -> tuple[FloatArray, FloatArray]:
-    """Return s_ij e^(-d_ij - top_i + shift_i) for the partner columns, and shift (b,), 0 unless P underflows there."""
+    """Return s_ij e^(-d_ij - top_i + shift_i) for rows i and partner columns j of a block, and shift (b,).
+
+    P, top: the result of `_exponentials`. shift_i is 0 unless the partners of i underflow in P.
+    """
     W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
     shift = np.zeros(len(W))
     far = np.flatnonzero(W.sum(axis=1) < SMALLEST[W.dtype.name])
@@ -238,7 +251,7 @@ def _partner_exponentials(
 
 
 def _in_threads(n: int, blocks: list[Block], sum_of: Callable[[list[Block]], Any]) -> list[Any]:
-    """Return `sum_of` all blocks, or of two halves in two threads if there are many points."""
+    """Return the list [sum_of(blocks)], or the results of two halves in two threads if there are many points."""
     # always two halves, so that the order of summation is the same on every machine
     return [sum_of(blocks)] if n < THREADED else [*side_by_side(sum_of, [blocks[::2], blocks[1::2]])]
 
@@ -252,7 +265,7 @@ LARGEST = 1e8  # largest |A| in coordinates of unit covariance; beyond it distan
 
 @dataclass(eq=False)
 class Iterate:
-    """A metric A (m, r), its objective and gradient."""
+    """A metric A^T A given by A (m, r), with its objective and the gradient in A."""
 
     A: FloatArray
     value: float
@@ -260,12 +273,15 @@ class Iterate:
 
     @property
     def change(self) -> float:
-        """max(|A|, 1) |dF/dA|: to first order, the change of the objective under a relative change of A."""
+        """max(|A|, 1) |dF/dA|: to first order, the change of the objective F under a relative change of A."""
         return max(float(np.linalg.norm(self.A)), 1.0) * float(np.linalg.norm(self.gradient))
 
 
 class Descent:
-    """A descent of -f, -g or a step from A; `at` is the current iterate, also after an interrupt."""
+    """A descent of -f, -g or a convex step from A (m, r). `at` is the current iterate, also after an interrupt.
+
+    enough: the stopping criterion. held: the constants of the step; None for -f or -g. report: called after each step.
+    """
 
     def __init__(
         self,
@@ -287,7 +303,7 @@ class Descent:
         return Iterate(A, *self.pairs.value_and_gradient(A, self.held, rough))
 
     def run(self, max_iter: int) -> bool:
-        """Descend until `enough` holds, no progress, or `max_iter` iterations; return whether `enough` holds."""
+        """Descend until `enough` holds, no step helps, or `max_iter` iterations. Return whether `enough` holds."""
         if self.rough:
             self.rough = False
             self._lbfgs(max_iter, True)
@@ -311,7 +327,10 @@ class Descent:
         return self.iterations >= max_iter or self.enough(self.at)
 
     def _lbfgs(self, max_iter: int, rough: bool) -> bool:
-        """Run L-BFGS until `enough` holds or no progress; in single precision, until that precision is reached."""
+        """Run L-BFGS until `enough` holds or no step helps; in single precision, until that precision is reached.
+
+        Returns True if the descent is to end: `enough` holds, the iterations are used up, or the iterate diverges.
+        """
         shape = self.at.A.shape
         last = [self.at]
 
@@ -345,7 +364,10 @@ class Descent:
         return self._stopped(max_iter)
 
     def _newton(self, max_iter: int) -> bool:
-        """Take Newton steps while each halves the gradient; a line search would only compare rounding errors."""
+        """Take Newton steps while each halves the gradient; a line search would only compare rounding errors.
+
+        Returns True if the descent is to end: `enough` holds, or the iterations are used up.
+        """
         for _ in watched(range(NEWTON_STEPS)):
             at = self.at
             size = at.A.size

@@ -58,7 +58,7 @@ LOWEST_EXPONENT = 200  # theta is 0 or at least 2^-LOWEST_EXPONENT
 
 
 class Row(NamedTuple):
-    """The quantities of point i at V."""
+    """p_ij, w_ij, c_i and their sums for point i at the metric V, as balls."""
 
     others: list[int]
     w: dict[int, Any]
@@ -80,7 +80,7 @@ class Shares(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """q = (1 - theta) R + theta I: of each point the two rows over its others, and theta."""
+    """The rows q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>) over k != i, for each usable point i."""
 
     R: dict[int, list[Any]]
     interior: dict[int, list[Any]]
@@ -121,9 +121,9 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
-    """Return the rows of the exact interval of the step of `Q` (d, d), from any "R" and "interior" (d, d).
+    """Return what the exact interval of the step of `Q` (d, d) is computed from: distances, p, w and the mixture q.
 
-    Use it with `precision()` of cvxml/core/balls.py. The rank must not be limited.
+    dual: any "R" and "interior" (d, d). Use it with `precision()` of cvxml/core/balls.py. The rank must not be limited.
     """
     points, at = from_the_first(p.X)
     M = root_of(Q)
@@ -136,7 +136,10 @@ def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
 
 
 def _at(p: Instance, points: Any, at: int, M: FloatArray) -> tuple[list[list[int]], int, dict[int, Row]]:
-    """Return the distances at M M^T as integers, their exponent of two, and the row of each usable point."""
+    """Return the distances at M M^T as integers, their exponent of two, and the `Row` of each usable point.
+
+    points * 2^at are the points, minus the first one.
+    """
     rows, root_at = whole(M)
     D, unit = all_distances(points * rows), 2 * (at + root_at)
     return D, unit, {i: _row(p, i, D[i], unit) for i in np.flatnonzero(p.usable).tolist()}
@@ -165,7 +168,7 @@ def _log(value: Any) -> Any:
 
 
 def _log_softmax(D: list[int], unit: int) -> list[Any]:
-    """The logarithms of softmax(-D 2^unit)."""
+    """The logarithms of softmax(-D * 2^unit), as balls, for integers D."""
     least = min(D)
     exponents = [ball(flint().fmpz(least - each), unit) for each in D]
     log_sum = total([each.exp() for each in exponents]).log()
@@ -175,7 +178,10 @@ def _log_softmax(D: list[int], unit: int) -> list[Any]:
 def _step(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, Row], dual: Dual
 ) -> Any | None:
-    """Return the bound of the step, a ball, from any "R" and "interior", or None if no theta makes Z positive."""
+    """Return the lower bound of the step, a ball, from any "R" and "interior".
+
+    None if no theta makes Z positive definite.
+    """
     mixture = _mixture(p, points, at, basis, found, dual)
     if mixture is None:
         return None
@@ -188,14 +194,14 @@ def _step(
 
 
 def _entropy(q: list[Any]) -> Any:
-    """H(q); an entry that is not proved positive adds at least 0."""
+    """The entropy H(q), a ball. An entry of q that is not proved positive is left out: it adds at least 0."""
     return -total([each * each.log() for each in q if each > 0])
 
 
 def _mixture(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, Row], dual: Dual
 ) -> Mixture | None:
-    """Return the mixture of the rows of "R" and "interior", or None if no theta makes Z positive."""
+    """Return the mixture of the rows of "R" and "interior", or None if no theta makes Z positive definite."""
     matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
     R, interior = (_softmax(points, at, matrix, found) for matrix in matrices)
     columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
@@ -206,7 +212,7 @@ def _mixture(
 
 
 def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, Row]) -> dict[int, list[Any]]:
-    """Rows of softmax(-<matrix, X_ik>) over k != i."""
+    """The rows softmax(-<matrix, X_ik>) over k != i, as balls, for each usable point i."""
     given, matrix_at = whole(matrix)
     D, unit = from_products(points * given * points.transpose()), 2 * at + matrix_at
     logs = {i: _log_softmax([D[i][k] for k in row.others], unit) for i, row in found.items()}
@@ -214,7 +220,7 @@ def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, Row]) ->
 
 
 def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
-    """c_i (w_ij - q_ij), (n, n)."""
+    """The matrix c_i (w_ij - q_ij) (n, n) of balls; 0 in the rows of points without a partner."""
     weights = flint().arb_mat(n, n)
     for i, row in found.items():
         for k, each in zip(row.others, q[i], strict=True):
@@ -223,7 +229,10 @@ def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
 
 
 def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
-    """Return the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite, or None."""
+    """Return nearly the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite, or None.
+
+    Z_R, Z_I: Z of the module docstring for the rows of "R" and of "interior".
+    """
 
     def positive(theta: Fraction) -> bool:
         share = ball(theta)
@@ -254,7 +263,10 @@ def _trivial(p: Instance, usable: list[int]) -> Any:
 def _scale(
     p: Instance, D: list[list[int]], usable: list[int], objective: Any, trivial: Any, moved: bool
 ) -> Fraction:
-    """The distance of the objective to its bound, or to its limit along the multiples if that is less (certify.py)."""
+    """The distance of the objective to its bound `trivial`, or to its limit along the multiples if that is less.
+
+    0 if the distance to the limit is as small as rounding. moved: whether the metric is not 0.
+    """
     above = max(ends(objective - trivial)[0], Fraction(0))
     if not moved:
         return above

@@ -44,7 +44,7 @@ class Instance(NamedTuple):
         return np.asarray((self.similarity > 0).any(axis=1))
 
     def row(self, i: int) -> FloatArray:
-        """s_i (n,), the similarity of point i and all points."""
+        """The row s_i (n,) of the similarity: of point i to all points."""
         if self.similarity is not None:
             own: FloatArray = self.similarity[i]
             return own
@@ -135,7 +135,10 @@ def check_similarity(similarity: Any, n: int) -> FloatArray:
         raise ValueError("similarity is zero everywhere; at least one entry must be positive")
     others = s[~np.eye(n, dtype=bool)].reshape(n, n - 1)
     if (others.min(axis=1) == others.max(axis=1)).all():
-        raise ValueError("every row of similarity is constant, so every metric has the same objective")
+        raise ValueError(
+            "every row of similarity has equal entries off the diagonal, so every metric has the same objective; give "
+            "larger entries to the pairs that should be near"
+        )
     if s[s > 0].min() < 1e-15 or s.max() > 1e15:
         raise ValueError(
             "similarity has entries outside 1e-15 to 1e15; rescale it, or set the small ones to 0"
@@ -149,8 +152,12 @@ def by_target(y: ArrayLike, width: float) -> FloatArray:
     Raises ValueError for targets that are not finite numbers, one for each point, or a width that is not positive.
     """
     targets = real_array(y, "y")
-    if targets.ndim != 1 or not np.isfinite(targets).all():
-        raise ValueError(f"y must be one finite number for each point, got shape {targets.shape}")
+    if targets.ndim != 1:
+        raise ValueError(
+            f"y must be one finite number for each point, in one dimension; got shape {targets.shape}"
+        )
+    if not np.isfinite(targets).all():
+        raise ValueError("y holds NaN or infinity; every target must be finite")
     s: FloatArray = np.exp(-(((targets[:, None] - targets) / check_positive(width, "width")) ** 2) / 2)
     s[s < 1e-12] = 0.0
     np.fill_diagonal(s, 0.0)

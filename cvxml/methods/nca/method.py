@@ -133,17 +133,16 @@ class NCA(StationaryMethod[Instance]):
         return definitions.objective(given.X, given.weights(), M, given.criterion)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """Return the intermediates by the note's names. Raises ValueError for a metric of another rank.
+        """Return the intermediates by the note's names. Raises ValueError if M is not psd of rank at most n_components.
 
         A (m, d) is a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
-        ours.
-        p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q (d, d) of the objective
-        to minimise; scale_derivative; nearest (n,); continuous_cost.
+        ours. p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q (d, d) of the
+        objective to minimise; scale_derivative; nearest (n,): the nearest other point; continuous_cost.
         """
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)
         if not feasibility.feasible:
-            raise ValueError(f"metric has another rank: {feasibility}")
+            raise ValueError(f"metric must be psd and of rank at most n_components={given.m}: {feasibility}")
         Q = M if given.m >= len(M) else at.outside(inside)
         return evaluate_metric(given, low_rank_components(Q, given.m))
 
@@ -195,7 +194,7 @@ class NCA(StationaryMethod[Instance]):
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Return a metric with no higher objective, by descent from M, and dual variables of the convex step at M.
+        """Return a metric whose objective is at most that of M, by descent, and the dual of the convex step at M.
 
         early: stop after a hundred iterations.
         """

@@ -48,7 +48,7 @@ MOST_POINTS = 10_000  # with more points only NCA with another parameter is trie
 
 
 class Rows(NamedTuple):
-    """A block of b rows."""
+    """b usable points i with their distances and similarities to all n points."""
 
     at: IntArray  # (b,) the points i
     d: FloatArray  # (b, n) d_ij; inf at j = i
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The contribution of a block of rows to the objective, to its bound and to its limit; and M (b, n)."""
+    """The contribution of a block of rows to the objective F of a mistake, its bound and its limit; and M (b, n)."""
 
     value: float
     bound: float
@@ -75,7 +75,10 @@ class Misread(NamedTuple):
 
 
 def left(question: Question, kind: str) -> float:
-    """Return a proved relative distance of the metric from stationary for the objective `kind`; or inf."""
+    """Return a proved bound, relative to the scale, of how far the metric is from stationary for a mistake, or inf.
+
+    kind: the mistake. The module docstring defines F, the bound and the scale.
+    """
     p = question.checked(instance)
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
@@ -132,7 +135,7 @@ def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: Flo
 
 
 def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
-    """Yield the usable points, one block at a time."""
+    """Yield the usable points in blocks. E (n, r): the images A x_i of all points."""
     usable = np.flatnonzero(p.usable)
     step = max(1, BLOCK // len(E))
     for start in range(0, len(usable), step):
@@ -148,7 +151,7 @@ def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
 
 
 def _over_pairs(E: FloatArray, own: int) -> float:
-    """Return log( own + sum_{c != d} e^-d_cd ) over all points."""
+    """Return log( own + sum_{i != j} e^-d_ij ), d_ij = |e_i - e_j|^2 for the rows e_i of E (n, r). own: a number."""
     step = max(1, BLOCK // len(E))
     logs = [np.log(own) if own else -np.inf]
     for start in range(0, len(E), step):
@@ -221,7 +224,7 @@ def _other_criterion(to: str) -> Misreading:
 
 
 def _mean_in_class(question: Question) -> OtherProblem | None:
-    """Return the problem f with weights 1 / (n_c - 1); None for g, and for classes of equal size.
+    """Return the problem f with s_ij = 1 / (n_c - 1) for a class of n_c points; None for g or classes of equal size.
 
     For g, the weights add a constant. For classes of equal size, they multiply f by a factor.
     """
@@ -237,7 +240,10 @@ def _mean_in_class(question: Question) -> OtherProblem | None:
 
 
 def _dropped(question: Question) -> OtherProblem | None:
-    """Return g without the points with a p_i that rounds to 0 in single precision at the metric."""
+    """Return the problem g without the points i with a p_i that rounds to 0 in single precision at the metric.
+
+    None if there are no such points, or only such points.
+    """
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return None
@@ -261,9 +267,9 @@ def _as_reals(question: Question) -> OtherProblem | None:
 
 
 def _class_weights(question: Question) -> OtherProblem | None:
-    """Return the problem f with the weight n / (classes n_c) for each point; None for g.
+    """Return the problem f with equal weights of the R classes: a point of a class of n_c points has n / (R n_c).
 
-    For g, the weights only add a constant.
+    None for g, where the weights only add a constant, and for classes of equal size.
     """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:

@@ -37,7 +37,7 @@ BLOCK = 1 << 17  # numbers in an array of a block: a megabyte
 
 
 class Softmax:
-    """Rows of softmax(-<M, X_ik>) for a symmetric M, by differences of images of the points."""
+    """The rows q_i = softmax(-<M, X_ik>) over k != i, for a symmetric M, by differences of images of the points."""
 
     def __init__(self, Y: FloatArray, M: FloatArray):
         values, vectors = np.linalg.eigh(M)
@@ -45,11 +45,11 @@ class Softmax:
         self.signs = np.sign(values)
 
     def rows(self, points: IntArray) -> FloatArray:
-        """log q_ik for the points i, (b, n); -inf at k = i."""
+        """log q_ik (b, n) for b points i; -inf at k = i."""
         return np.array([self.row(i) for i in points.tolist()])
 
     def row(self, i: int) -> FloatArray:
-        """log q_ik, (n,); -inf at k = i."""
+        """log q_ik (n,) for one point i; -inf at k = i."""
         exponents = -((self.images[i] - self.images) ** 2 @ self.signs)  # -<M, X_ik>
         exponents[i] = -np.inf
         exponents -= exponents.max()
@@ -58,10 +58,11 @@ class Softmax:
 
 
 class Points:
-    """The quantities of some points at the metric. A quantity `of_x` bounds the error of the quantity x.
+    """The quantities of b points i at the metric. A quantity `of_x` bounds the error of the quantity x.
 
-    rows (b,): the points. D, of_D (b, n): squared distances to all points, and bounds of their errors. s (b, n): their
-    similarities. error (b, n): bounds that also cover the exponentials and logarithms.
+    p_k, w_k, s_k and D_k of a point i stand for p_ik, w_ik, s_ik and D_ik. rows (b,): the points. D, of_D (b, n):
+    squared distances to all points, and bounds of their errors. s (b, n): their similarities. error (b, n): bounds that
+    also cover the exponentials and logarithms.
     """
 
     def __init__(self, rows: IntArray, D: FloatArray, of_D: FloatArray, s: FloatArray, criterion: str):
@@ -92,7 +93,7 @@ class Points:
 
     @cached_property
     def own(self) -> tuple[FloatArray, FloatArray]:
-        """log sum_k s_k p_k (b,), and bounds of the errors."""
+        """log sum_k s_k p_k = log p_i (b,), and bounds of its errors without those of `all`."""
         return _log_sum(self._mine, self.error)
 
     @cached_property
@@ -114,7 +115,7 @@ class Points:
 
     @cached_property
     def wrong(self) -> tuple[FloatArray, FloatArray]:
-        """The log of the sum of p_k over s_k = 0 (b,), and bounds of the errors without those of `all`."""
+        """The log of the sum of p_k over the k with s_k = 0 (b,), and bounds of its errors without those of `all`."""
         return _log_sum(np.where(self.right, -np.inf, self.log_p), self.error)
 
     @cached_property
@@ -166,7 +167,7 @@ class Points:
         return self._times_c(difference, error)
 
     def _products(self) -> tuple[FloatArray, FloatArray]:
-        """w_k - p_k (b, n) for equal s_k, and bounds of the errors."""
+        """w_k - p_k (b, n) and bounds of the errors, for points with all positive s_k equal."""
         log_wrong, of_wrong = self.wrong
         of_wrong = of_wrong + self.all[1]
         logs = np.where(self.right, self.log_w + log_wrong[:, None], self.log_p)
@@ -190,7 +191,7 @@ class Points:
 
 
 def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
-    """Return the leading bits of each entry of A, relative to the largest entry, and the rest; their sum is A."""
+    """Return A in two parts: the leading bits of each entry, counted from the largest entry of A, and the rest."""
     largest = float(np.abs(A).max(initial=0.0))
     if largest == 0:
         return A, A
@@ -200,7 +201,7 @@ def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
 
 
 def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
-    """e^(logs + by) - e^logs for by >= 0."""
+    """e^(logs + by) - e^logs for by >= 0: the largest error of e^logs if `logs` has errors up to `by`."""
     with np.errstate(over="ignore", invalid="ignore"):
         found: FloatArray = np.exp(logs) * np.expm1(np.minimum(by, 1.0))
         if not (by <= 1.0).all():
@@ -209,14 +210,17 @@ def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
 
 
 class Surplus(NamedTuple):
-    """The matrix that must be psd for a dual feasible point."""
+    """The matrix Z = sum_i c_i (w_ij - q_ij) X_ij, which must be psd for the bound of the step (certify.py).
+
+    If q = p, Z is dF/dQ.
+    """
 
     Z: FloatArray  # (r, r)
     rounding: float  # a bound of the error of Z, as a norm
 
 
 class FirstOrder(NamedTuple):
-    """First derivatives; bounds of rounding errors are added to `gradient` and subtracted from `least`."""
+    """First derivatives of F = -f or -g. Rounding errors are added to `gradient` and subtracted from `least`."""
 
     value: tuple[float, float]  # `Metric.value`
     length: float  # |A|
@@ -227,7 +231,7 @@ class FirstOrder(NamedTuple):
 
 
 class Metric:
-    """A metric Q (d, d) of an instance: objective, and its gradient in coordinates of unit covariance."""
+    """A metric Q (d, d) of an instance: F = -f or -g, and its gradient in coordinates of unit covariance."""
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
@@ -293,7 +297,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """-f or -g, and a bound of its error and of the error of the trivial bound."""
+        """F = -f or -g, and a bound of its error plus that of `Instance.bound`."""
         return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
@@ -304,11 +308,14 @@ class Metric:
 
     @cached_property
     def G(self) -> Surplus:
-        """dF/dQ, (r, r)."""
+        """dF/dQ (r, r) in coordinates of unit covariance, with a bound of its error."""
         return self._sum(None)
 
     def surplus(self, q: Softmax | None) -> Surplus:
-        """Return Z = sum_i c_i (w_ij - q_ij) X_ij (r, r). q None: q = p, for which Z is dF/dQ."""
+        """Return Z = sum_i c_i (w_ij - q_ij) X_ij (r, r) for the rows q, with a bound of its error.
+
+        q None: q = p, for which Z is dF/dQ.
+        """
         return self.G if q is None else self._sum(q)
 
     def _sum(self, q: Softmax | None) -> Surplus:
@@ -395,5 +402,5 @@ def _by_halves(terms: FloatArray) -> FloatArray:
 
 
 def finite(rounding: float) -> float:
-    """Return a bound of rounding that can be saved: 1e300, too large for any certificate, in place of inf or NaN."""
+    """Return a bound of rounding that can be saved: 1e300 in place of a larger number, inf or NaN."""
     return rounding if rounding < 1e300 else 1e300

@@ -2,7 +2,8 @@
 
 `search` runs a descent (descent.py) from each start, takes the run with the best metric, and looks for dual variables.
 `literal_cccp` replaces the descent for solver="clarabel" or "scs": each convex step is solved through cvxpy as stated.
-Its dual variables come from our descents, as for solver="fast". All runs work in coordinates of unit covariance.
+Its dual variables come from our descents, as for solver="fast". All runs work in coordinates of unit covariance, called
+"the coordinates" here. There a metric is A^T A with A (m, r), r the rank of the points.
 """
 
 from __future__ import annotations
@@ -109,12 +110,12 @@ def search(
 def _best(
     at: Solver, runs: list[Run], starts: list[NamedStart], tol: float, max_iter: int, callback: Callback
 ) -> Run:
-    """Return the run with the best proved objective of its metric, as a matrix of floats.
+    """Return the run whose metric, rounded to floats, has the best proved objective.
 
     In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
     entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. A start can be
-    better than all of them only if its run ended lower, before rounding. If one is better, we run a descent from it in
-    fewer coordinates, without the thin ones.
+    better than all of them only if its run ended lower, before rounding. If a start is better, we run a descent from it
+    in fewer coordinates, without the thin ones.
     """
 
     def bound_of_objective(Q: FloatArray) -> float:
@@ -178,9 +179,10 @@ def _start(at: Solver, init: Any, random_state: int) -> NamedStart:
 
 
 def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
-    """Return A (m, d) by name.
+    """Return the start A (m, d) with this name, one of `STARTS`.
 
-    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity".
+    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". Raises ValueError if the
+    name is unknown, or if the start has fewer than m directions.
     """
     most = min(p.X.shape)
     if name not in STARTS:
@@ -193,22 +195,28 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
             return np.ascontiguousarray(found[: p.m])
         name = "pca" if p.m < most else "identity"
     if name == "pca" and p.m > most:
-        raise ValueError(f"init='pca' has {most} components at most, and n_components={p.m} are requested")
+        raise ValueError(
+            f"init='pca' has {most} components at most, fewer than n_components={p.m}: lower n_components, or take "
+            "'identity'"
+        )
     if name == "lda":
         if p.similarity is not None:
             raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
         found = _lda(p)
         if len(found) < p.m:
             raise ValueError(
-                f"init='lda' finds {len(found)} directions, fewer than the classes, and n_components={p.m} are "
-                "requested: take 'pca' or 'identity'"
+                f"init='lda' has at most one direction less than classes, here fewer than n_components={p.m}: lower "
+                "n_components, or take 'pca' or 'identity'"
             )
         return np.ascontiguousarray(found[: p.m])
     return named_components(name, p.X, p.m, random_state)
 
 
 def _lda(p: Instance) -> FloatArray:
-    """Return the discriminant directions, fewer than the classes; no rows if scikit-learn finds no finite ones."""
+    """Return the discriminant directions (rows, d).
+
+    There are fewer than classes; none if scikit-learn finds no finite ones.
+    """
     if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
         return np.zeros((0, p.X.shape[1]))
     # imported here: scikit-learn takes a second to load, and `check` should not
@@ -246,11 +254,14 @@ class Solver:
         return Solver(self.p, kept)
 
     def to_coordinates(self, A: FloatArray) -> FloatArray:
-        """Return A (m, d) in the coordinates, with `rank` rows."""
+        """Return A (m, d) of the features in the coordinates, with `rank` rows."""
         return _rows(A @ self.at.back, self.rank)
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """Return A, scaled to norm sqrt(m) times the power of 2 with the best g on a sample of the points."""
+        """Return the multiple of A with norm sqrt(m) 2^k, where k minimizes -g on a sample of the points.
+
+        If no multiple is much better than A = 0, k is 0.
+        """
         unit: FloatArray = A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
         sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
         sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]
@@ -267,13 +278,13 @@ class Solver:
         return best * unit if least < LEARNT * value(0.0) else unit
 
     def root_of(self, Q: FloatArray) -> FloatArray:
-        """Return A in the coordinates with A^T A the metric Q (d, d)."""
+        """Return A (rank, r) in the coordinates, so that A^T A is the metric Q (d, d)."""
         values, vectors = np.linalg.eigh(examine_rank(Q, self.p.m, self.at)[0])
         root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))).T[::-1][: self.rank]
         return root
 
     def metric(self, A: FloatArray) -> FloatArray:
-        """Return A^T A, (d, d), in the units of the points."""
+        """Return the metric A^T A (d, d) of the features, for A in the coordinates."""
         return self.at.outside(A.T @ A)
 
     def run(
@@ -284,7 +295,10 @@ class Solver:
         max_iter: int,
         callback: Callable[[Step], None] | None = None,
     ) -> Run:
-        """Descend until A is stationary to a share of tol, the objective is near the bound, or no step helps."""
+        """Descend from A until it is stationary (to the share `SHARE` of tol), the bound is near, or no step helps.
+
+        name: of the start.
+        """
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
         to_win = np.inf  # the distance of the objective to its limit along the multiples of A, if known
@@ -321,7 +335,10 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Add the best direction to a metric of less than the allowed rank. Return False if none improves it."""
+        """Add the best direction to A if its rank is below the allowed rank.
+
+        Return False if no direction lowers the objective.
+        """
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False
@@ -343,7 +360,10 @@ class Solver:
         return bool(self.rank < self.at.Y.shape[1])
 
     def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
-        """Return dual variables for Q (d, d), the metric of a run; trivial ones if the supremum is at infinity."""
+        """Return dual variables for Q (d, d), the metric of a run.
+
+        They are R = interior = Q, without a search, if the rank is limited or the supremum is at infinity.
+        """
         if run.dual is not None:
             return run.dual
         if self.limited or self.at_infinity(Q) or self.tends_to_infinity(run.A):
@@ -351,13 +371,13 @@ class Solver:
         return self.dual(Q, run.A, run.A, tol)
 
     def limit(self, Q: FloatArray) -> Limit:
-        """Return the limit of the objective along the multiples of Q (d, d); the last one is cached."""
+        """Return the limit of the objective along the multiples t Q as t grows. The last result is cached."""
         if self._limit is None or not np.array_equal(Q, self._limit[0]):
             self._limit = Q, limit(self.p, Metric(self.p, Q, self.at))
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if larger multiples of A improve the objective toward a limit, or if A is at this limit."""
+        """Return True if the objective improves toward a limit at larger multiples of A, or has its limit at A."""
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):
@@ -376,15 +396,16 @@ class Solver:
             self._collapsible = not self.limited and collapsible(self.p)
         if self._collapsible:
             return (
-                "there is a direction in which the points of every class coincide, and the classes do not: "
-                "adding more of this direction improves every metric"
+                "there is a direction in which the points of every class coincide (with a similarity: all similar "
+                "points), but not all points do: adding more of this direction improves every metric"
             )
         return ""
 
     def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
-        """Return dual variables of the step at Q = A^T A.
+        """Return dual variables of the step at Q = A^T A. R: the minimizer of the step, in the form of A.
 
-        "R" solves the step. "interior" solves a step with a slightly smaller T, so its surplus Z is positive definite.
+        The dual "R" is the metric of R. "interior" solves a step with a slightly smaller T, so its Z is positive
+        definite.
         """
         step = self.pairs.hold(A)
         best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
@@ -400,7 +421,11 @@ class Solver:
         return best
 
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
-        """Return a metric no worse than Q, and dual variables of the step at Q (trivial ones for a limited rank)."""
+        """Return a metric that is not worse than Q, and dual variables of the step at Q.
+
+        early: stop after a hundred iterations. If the rank is limited or the supremum is at infinity, the dual
+        variables are Q.
+        """
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
         better = self.metric(self._better_multiple(found.A))
@@ -418,7 +443,10 @@ class Solver:
         return min(values, key=lambda t: values[t]) * A
 
     def minimise_step(self, A: FloatArray, step: Held, tol: float) -> FloatArray:
-        """Return A that minimises a convex step up to tol times <T, Q>, or the last iterate of the descent."""
+        """Return the minimizer A of a convex step, to tol times <T, Q>, or the last iterate of its descent.
+
+        A: where the descent starts. step: the constants c and T.
+        """
 
         def enough(point: Iterate) -> bool:
             return point.change <= tol * float(np.sum((point.A @ step.T) * point.A))
@@ -437,7 +465,7 @@ def literal_cccp(
     max_iter: int,
     callback: Callable[[Step], None] | None = None,
 ) -> Run:
-    """Run CCCP from A through "clarabel" or "scs"; a step is accepted only if the naive objective is lower.
+    """Run CCCP from A through "clarabel" or "scs"; a step is accepted only if the objective by definitions.py is lower.
 
     Stops if our certificate proves the step of the metric, if the back end does not improve, or at infinity.
     """
@@ -476,7 +504,7 @@ def literal_cccp(
 
 
 def _rows(A: FloatArray, rank: int) -> FloatArray:
-    """Return A' (rank, r) with A'^T A' nearest to A^T A."""
+    """Return A' (rank, r) so that A'^T A' is the matrix of rank at most `rank` nearest to A^T A."""
     _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
     rows = np.zeros((rank, A.shape[1]))
     count = min(rank, len(sizes))

@@ -61,7 +61,7 @@ class BlocksFeasibility(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The matrices of psd blocks, if an entry outside the blocks is too large."""
+        """The matrices that the distance is to, in words. It names the blocks if an entry outside them is too large."""
         return super().nearest if self._in_blocks else "the matrices made of psd blocks"
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class BlocksFeasibility(Feasibility):
 
 
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
-    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and the distance of A from a matrix of psd blocks.
+    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and the feasibility of A as a matrix made of psd blocks.
 
     X (n, d): the points. A is also examined in the units of their features.
     """
@@ -86,7 +86,10 @@ def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, Bl
 
 
 class BlocksView(NamedTuple):
-    """The points under m metrics. The distance of a pair is their mixture with the shares of the pair."""
+    """The points under the m metrics M_b.
+
+    The distance of a pair is the sum over b of its share W_ib times the distance in M_b.
+    """
 
     shares: Callable[[IntArray], FloatArray]  # of pairs (p, 2): (p, m)
     each: tuple[Flat, ...]
@@ -114,7 +117,7 @@ class Listed(Triplets):
 
 
 class Blocks(Frobenius):
-    """lam/2 sum_b ||M_b||^2 for the blocks of M (m d, m d).
+    """lam/2 sum_b ||M_b||^2 for the blocks M_b of M (m d, m d).
 
     W (n, m): shares, not negative. lam: a float, or a fraction for exact arithmetic.
     """
@@ -130,22 +133,22 @@ class Blocks(Frobenius):
         return own
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+ of each block of A."""
+        """P_+ of each block of A (m d, m d): the metric that is certified in place of A."""
         psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
         each = [self.one.judge(block) for block in psd]
         view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
         return JudgedMatrix(view, feasibility, all(own.finite for own in each), not psd.any())
 
     def value(self, view: Any) -> Approximate:
-        """lam/2 sum_b ||M_b||^2"""
+        """lam/2 sum_b ||M_b||^2, with a bound of the rounding error."""
         return _sum([self.one.value(own) for own in view.each])
 
     def bound(self, G: Weights) -> Approximate:
-        """-sum_b ||Q_b||^2 / (2 lam)"""
+        """r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam), with a bound of the rounding error."""
         return _sum([self.one.bound(own) for own in self.parts(G)])
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
-        """The minimizer of R(M) - <M, G>, and a bound of its error in norm."""
+        """The minimizer M (m d, m d) of lam/2 sum_b ||M_b||^2 - <M, G>, and a bound of its error in norm."""
         Q, error = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
         return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
@@ -153,7 +156,7 @@ class Blocks(Frobenius):
         return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """Each block of A, or R_b R_b^T if root (m d, r) is given: R_b (d, r) are its rows of block b."""
+        """The matrix of the blocks of A. If `root` (m d, r) is given, its rows R_b (d, r) give the block R_b R_b^T."""
         m = self.W.shape[1]
         roots = [None] * m if root is None else np.split(np.asarray(root, dtype=float), m)
         own = [rational.judged(block, each) for block, each in zip(blocks_of(A, m), roots, strict=True)]
@@ -165,7 +168,7 @@ class Blocks(Frobenius):
         return rational.Squares(flint().fmpz_mat(entries), low, root_upward(sum(away, Fraction(0))))
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """sum_b W_ib (D_b)_ij of the blocks. The matrix is not symmetric."""
+        """The distances D_ij = sum_b W_ib (D_b)_ij of all pairs (n, n), D_b those in block b. D is not symmetric."""
         shares, at = whole(self.W)
         rows, d = metric.V.tolist(), metric.V.nrows() // self.W.shape[1]
         total: Any = 0
@@ -177,13 +180,13 @@ class Blocks(Frobenius):
         return rational.Distances(D, own.unit * scaled(1, at))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """The sum of the bounds of the blocks. Each block gets its rows of the hint (m d, r)."""
+        """r(G), the sum of the bounds of the blocks. Each block gets its rows of the hint (m d, r)."""
         hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
         exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """The part of G of each block. Fractions stay exact; the error bound includes the rounding of floats."""
+        """The part G_b of G for each block b. Fractions stay exact; the error bound includes the rounding of floats."""
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)

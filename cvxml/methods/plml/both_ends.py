@@ -7,7 +7,7 @@ from cvxml.methods.plml.blocks import Blocks
 
 
 class MeanShares(Blocks):
-    """D_ij = sum_b (W_ib + W_jb)/2 (x_i - x_j)^T M_b (x_i - x_j)"""
+    """The regularizer `Blocks` with D_ij = sum_b (W_ib + W_jb)/2 (x_i - x_j)^T M_b (x_i - x_j)."""
 
     def shares(self, pairs: IntArray) -> FloatArray:
         """The mean weights (p, m) of the two points of each pair."""

@@ -1,4 +1,8 @@
-"""The objective of PLML's metrics and its intermediate values, computed from the definition."""
+"""The objective of PLML's metrics and its intermediate values, computed from the definition.
+
+M (m d, m d) has the basis metrics M_b on its diagonal; `metrics` (m, d, d) are these. M(x_i) = sum_b W_ib M_b is the
+metric at point i. A triplet t = (i, j, l) has the pair (i, j) and H_t = X_il - X_ij.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from cvxml.methods.plml.instance import Instance
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """alpha1 sum ||M_b||^2 + sum [1 - <M(x_i), H_t>]_+ + alpha2 sum over pairs of D"""
+    """alpha1 sum ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 times the sum of <M(x_i), X_ij> over the pairs."""
     metrics = blocks_of(M, given.m)
     norm = given.alpha1 * sum(float(np.sum(M_b**2)) for M_b in metrics)
     losses = [max(0.0, 1 - v) for v in _margins(given, metrics)]
@@ -20,13 +24,13 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 def local(given: Instance, metrics: FloatArray, i: int) -> FloatArray:
-    """M(x_i) = sum_b W_ib M_b (d, d)"""
+    """The metric M(x_i) = sum_b W_ib M_b (d, d) at point i."""
     M: FloatArray = sum((share * M_b for share, M_b in zip(given.W[i], metrics, strict=True)), 0 * metrics[0])
     return M
 
 
 def _margins(given: Instance, metrics: FloatArray) -> list[float]:
-    """<M(x_i), H_t> of every triplet."""
+    """The margin <M(x_i), H_t> of every triplet t."""
     X, found = given.X, []
     for i, j, l in given.triplets().tolist():
         M, far, near = local(given, metrics, i), X[i] - X[l], X[i] - X[j]
@@ -35,7 +39,7 @@ def _margins(given: Instance, metrics: FloatArray) -> list[float]:
 
 
 def _pull(given: Instance, metrics: FloatArray) -> float:
-    """(x_i - x_j)^T M(x_i) (x_i - x_j), summed over the pairs."""
+    """The squared distance (x_i - x_j)^T M(x_i) (x_i - x_j), summed over the pairs of the triplets."""
     X, found = given.X, []
     for i, j in given.targets.tolist():
         found.append(float((X[i] - X[j]) @ local(given, metrics, i) @ (X[i] - X[j])))

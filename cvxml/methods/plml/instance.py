@@ -56,7 +56,7 @@ class Instance(Compared):
             return ""
         return (
             f"the weights are not proved optimal for their own problem: their relative gap is up to "
-            f"{proof.rel_gap:.2g} , allowed is {WELL:g}; give a smaller lam2, or weights"
+            f"{proof.rel_gap:.2g}, allowed is {WELL:g}; give a smaller lam2, or weights"
         )
 
     @property
@@ -146,7 +146,7 @@ def _anchors(anchors: ArrayLike, X: FloatArray) -> FloatArray:
 
 
 def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
-    """Return `similarity` (n, n) if it is finite, >= 0, symmetric, and 0 on the diagonal."""
+    """Return `similarity` (n, n). Raises ValueError unless it is finite, >= 0, symmetric, and 0 on the diagonal."""
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")
@@ -163,7 +163,9 @@ def k_means(X: FloatArray, m: int, seed: int) -> FloatArray:
     """The m means (m, d) of scikit-learn's k-means. Raises ValueError if X has fewer than m different points."""
     different = len(np.unique(X, axis=0))
     if different < m:
-        raise ValueError(f"X has {different} different point(s), not n_anchors={m}: lower n_anchors")
+        raise ValueError(
+            f"X has {different} different point(s), fewer than n_anchors={m}: lower n_anchors, or give anchors"
+        )
     # imported here because scikit-learn takes a second to load
     from sklearn.cluster import KMeans
 

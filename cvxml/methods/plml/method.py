@@ -66,7 +66,7 @@ _ON_LINE = {"weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "triplets": [[0, 1,
 
 
 def _even(a: float) -> list[list[float]]:
-    """Two metrics on a line, both equal to a."""
+    """The metric (2, 2) of two equal basis metrics a on a line."""
     return [[a, 0.0], [0.0, a]]
 
 
@@ -153,7 +153,7 @@ class PLML(TripletMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M with entries outside the diagonal blocks set to 0."""
+        """M (m d, m d) with entries outside the diagonal blocks set to 0."""
         return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -204,22 +204,28 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """ceil(t / m): a triplet has coefficients in m blocks (d, d), a fraction 1/m of the entries of (m d, m d)."""
+        """ceil(t / m) for t triplets: as many constraints with coefficients (m d, m d) need the same memory.
+
+        A triplet has coefficients in m blocks (d, d), a fraction 1/m of these entries.
+        """
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric in the coordinates `at`: each basis metric is transformed separately."""
+        """The metric M (m d, m d) in the coordinates `at`: each basis metric is transformed separately."""
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric of the features: each basis metric is transformed back separately."""
+        """The metric (m d, m d) of the features, for M in the coordinates `at`: each basis metric is transformed."""
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
         return Listed(given.targets, given.impostors)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """alpha1 sum_b ||M_b||^2, a hinge on the triplets, and a linear loss on their pairs if alpha2 > 0."""
+        """The problem of the metrics as a sum of family terms: alpha1 sum_b ||M_b||^2, and a hinge on the triplets.
+
+        If alpha2 > 0, a linear loss on the pairs of the triplets is added.
+        """
         norm = Blocks(given.X, given.W, 2 * number(given.alpha1))
         terms = [Term(Hinge(number(1)), self.rows(given))]
         if given.alpha2 > 0:
@@ -267,7 +273,7 @@ class PLML(TripletMethod[Instance]):
             proof = given.of_weights
             assert proof is not None
             own = (
-                f"the weights leave at most {proof.gap:.2g} of their own problem to gain, {proof.rel_gap:.2g} of "
+                f"the weights are within {proof.gap:.2g} of the optimum of their own problem, {proof.rel_gap:.2g} of "
                 f"its value {proof.objective:.6g}"
             )
         return (*found.notes, own, ONE_CLAIM_EACH)
@@ -305,7 +311,11 @@ class PLML(TripletMethod[Instance]):
             proof = given.of_weights
             if proof is not None and proof.rel_gap <= WELL:
                 return ""
-            left = "" if proof is None else f": they leave up to {proof.rel_gap:.2g} of its value to gain"
+            left = (
+                ""
+                if proof is None
+                else f": their relative gap is up to {proof.rel_gap:.2g}, allowed is {WELL:g}"
+            )
             return f"its weights are not proved optimal for its anchors, lam1 and lam2{left}"
         return super().differs(given, name, params)
 

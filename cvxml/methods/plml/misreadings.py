@@ -14,7 +14,7 @@ from cvxml.methods.plml.instance import Instance, instance
 
 
 def _weights(change: Callable[[Instance], FloatArray]) -> Any:
-    """Return the misreading with the weights change(instance), unless they equal the weights of the problem."""
+    """Return the misreading with the weights change(instance); None if they equal the weights of the problem."""
 
     def value(question: Question) -> Any:
         given = question.checked(instance)

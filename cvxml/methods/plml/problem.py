@@ -14,7 +14,7 @@ from cvxml.methods.plml.weights import Smooth
 
 
 def weights_problem(given: Smooth) -> cp.Problem:
-    """The weights. Variable: "W" (n, m)."""
+    """The weights: the first problem of PLML. Variable: "W" (n, m)."""
     X, U, s = given.X, given.U, given.similarity
     W = cp.Variable((len(X), len(U)), name="W")
     #: G_bi = ||x_i - u_b||^2 | G_{bi} = \lVert \mathbf{x}_i - \mathbf{u}_b \rVert^2
@@ -53,7 +53,7 @@ def weights_dual(given: Smooth) -> cp.Problem:
 def problem(
     X: FloatArray, W: FloatArray, triplets: IntArray, pairs: IntArray, alpha1: float, alpha2: float
 ) -> cp.Problem:
-    """The metrics, weights given. Variables: "M_0" .. "M_{m-1}" (d, d) and "xi" (t,)."""
+    """The metrics, weights given: the second problem of PLML. Variables: "M_0" .. "M_{m-1}" (d, d) and "xi" (t,)."""
     d, m = X.shape[1], W.shape[1]
     M = [cp.Variable((d, d), symmetric=True, name=f"M_{b}") for b in range(m)]
     xi = cp.Variable(len(triplets), name="xi")

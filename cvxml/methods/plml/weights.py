@@ -1,6 +1,11 @@
 """The first problem of PLML, the weights W (n, m) of the basis metrics at each point: objective, solver, exact bound.
 
-The objective g is convex and quadratic. Its tangent at any V (n, m) is below it,
+The objective, convex and quadratic, is that of `objective`, for W with rows W_i in the simplex:
+
+    g(W) = ||X - W U||^2 + lam1 sum_ib W_ib ||x_i - u_b||^2 + lam2 tr W^T L W,
+
+where L is the graph Laplacian of the similarity s: tr W^T L W = sum_{i<j} s_ij ||W_i - W_j||^2. The tangent of g at any
+V (n, m) is below g,
 
     g(W) >= g(V) + <grad g(V), W - V>,
 
@@ -58,7 +63,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class SimplexFeasibility(Feasibility):
-    """The distance of weights from the simplices of their rows; `norm` is the norm of all weights."""
+    """The distance of weights (n, m) from weights with rows in the simplex; `norm` is the norm of all weights."""
 
     @property
     def feasible(self) -> bool:
@@ -93,11 +98,15 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
             f"weights must have a row for each of the {n} points and {columns}, got shape {W.shape}"
         )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
-        raise ValueError("weights must be finite, 0 or more, and at most 1")
+        raise ValueError(
+            f"weights must be finite and between 0 and 1, got entries from {W.min():.3g} to {W.max():.3g}"
+        )
     apart = np.abs(W.sum(axis=1) - 1)
     if apart.max() > FEASIBILITY_TOL:
         i = int(apart.argmax())
-        raise ValueError(f"the weights of point {i} add up to {W[i].sum():.9g}, not to 1")
+        raise ValueError(
+            f"the weights of each point must add up to 1; those of point {i} add up to {W[i].sum():.9g}"
+        )
     return W
 
 
@@ -138,14 +147,14 @@ def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
 
 
 def _whole(A: FloatArray) -> tuple[Any, int]:
-    """Integers V (p, q) and an exponent e <= 0 with A = V 2^e."""
+    """Integers V (p, q) and an exponent e <= 0 with A = V 2^e, for a matrix A (p, q) of floats."""
     rows, at = integers(A)
     shift = max(at, 0)
     return np.array(rows, dtype=object) * (1 << shift), at - shift
 
 
 def exact_objective(given: Smooth, weights: tuple[Any, int]) -> Fraction:
-    """g(W), exactly; the weights are integers and an exponent of two."""
+    """g(W), exactly. weights: W as integers and an exponent of two."""
     W, w_at = weights
     X, U, D, at = _exactly(given)
     fit = np.sum((X * (1 << -w_at) - W @ U) ** 2)
@@ -154,7 +163,7 @@ def exact_objective(given: Smooth, weights: tuple[Any, int]) -> Fraction:
 
 
 def exact_bound(given: Smooth, V: FloatArray) -> Fraction:
-    """||X||^2 - ||V U||^2 - lam2 tr V^T L V + sum_i min_b grad g(V)_ib"""
+    """The lower bound of the module docstring from V (n, m), exactly."""
     rows, v_at = _whole(V)
     X, U, D, at = _exactly(given)
     similarity, s_at = _whole(given.similarity)
@@ -180,7 +189,7 @@ def _exactly(given: Smooth) -> tuple[Any, Any, Any, int]:
 
 
 def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
-    """lam2 tr W^T L W"""
+    """lam2 tr W^T L W, exactly, for the weights W 2^w_at with integers W."""
     similarity, s_at = _whole(given.similarity)
     i, j = np.nonzero(np.triu(given.similarity, 1))
     total = np.sum(similarity[i, j] * np.sum((W[i] - W[j]) ** 2, axis=1))
@@ -209,7 +218,7 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
 
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
-    """Newton steps on faces from W, while each of them decreases g. Returns W itself if the first one does not."""
+    """Return weights after Newton steps on faces from W, each of which decreases g; W itself if no step does."""
     for _ in watched(range(NEWTON_STEPS)):
         if at.gap(W) <= tol * at.value(W):
             break
@@ -253,7 +262,7 @@ class _Gradients:
         return float(np.sum(W * (slope - slope.min(axis=1, keepdims=True))))
 
     def newton(self, W: FloatArray) -> FloatArray:
-        """The step (n, m) to the minimum of g on the face of W.
+        """The step (n, m) to the minimum of g on the face of W, the weights that are positive.
 
         Rows keep their sums. A weight of 0 stays 0 if g does not decrease when it grows at the cost of the largest
         weight of its row.
@@ -284,7 +293,7 @@ class _Gradients:
 
 
 class _Descent:
-    """The gradient at weights v (n, m)."""
+    """Weights v (n, m) with the gradient of g, from which solvers/first_order.py takes a step."""
 
     def __init__(self, of: _Gradients, v: FloatArray):
         self.of, self.v, self.gradient = of, v, of.gradient(v)

@@ -8,12 +8,11 @@ The penalty counts both M_ij and M_ji, but not the diagonal. metric-learn's docu
 M_0^-1. The problem has the form of the graphical lasso, which estimates a sparse inverse of S. Here S may be
 indefinite.
 
-Dual and bound: if U_ii = 0, |U_ij| <= lam and W = S + U is positive definite, then d + log det W is a lower bound
-(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded to
-floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
-unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem
-is unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it
-decreases.
+Dual and bound: let U be in the box, U_ii = 0 and |U_ij| <= lam. If W = S + U is positive definite, d + log det W is a
+lower bound (`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded
+to floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
+unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem is
+unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it decreases.
 
 Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
 high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not
@@ -73,7 +72,7 @@ def problem(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray
 
 
 def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatArray:
-    """The matrix S (d, d) of its prior and its pairs."""
+    """The matrix S (d, d) of the prior and the pairs."""
     #: S = M_0^-1 + eta sum over pairs of y_ij (x_i - x_j)(x_i - x_j)^T
     #:   | S = M_0^{-1} + \eta \textstyle\sum_{ij} y_{ij} (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     S: FloatArray = np.asarray(np.linalg.inv(M_0), dtype=np.float64)
@@ -164,7 +163,10 @@ def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
         of_pairs = C.T @ T @ C
         size = float(np.linalg.norm(of_pairs, 2)) if np.isfinite(of_pairs).all() else math.inf
     if not (size == 0 or 1 / LARGEST < size < LARGEST):
-        raise ValueError("X: sums over pairs are too large or too small for double precision; rescale X")
+        raise ValueError(
+            "X: the default of eta is computed from sums over pairs and the prior, which are too large or too small "
+            "for double precision; rescale X, or the prior"
+        )
     return 1 / (2 * size) if size else 1.0
 
 
@@ -179,7 +181,8 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     diagonal = floats.diagonal()
     if not (diagonal.min() > 1 / LARGEST and diagonal.max() < LARGEST):
         raise ValueError(
-            "X: entries of S are too large or too small for double precision; rescale X, or the prior"
+            f"X: the diagonal of S must be between {1 / LARGEST:g} and {LARGEST:g}, got {diagonal.min():.3g} to "
+            f"{diagonal.max():.3g}; rescale X, or the prior"
         )
 
 
@@ -207,13 +210,11 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
             raise ValueError(
                 "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
                 f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective decreases without bound; give "
-                "a smaller "
-                "eta, or a larger lam"
+                "a smaller eta, or a larger lam"
             )
     raise ValueError(
         "double precision does not decide whether the problem is bounded: the matrices within lam of S are "
-        "nearly singular; "
-        "give a smaller eta, or a larger lam"
+        "nearly singular; give a smaller eta, or a larger lam"
     )
 
 
@@ -259,7 +260,7 @@ def bound(given: Instance, U: FloatArray) -> Any:
 
 
 def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
-    """The "U" (d, d) of a dual, moved into the domain."""
+    """The "U" (d, d) of a dual, moved into the domain: U in the box with S + U proved positive definite."""
     U = dual_array(dual, "U", given.prior.shape)
     return to_domain(given.S, given.rounded, given.lam, given.start, U)
 
@@ -399,7 +400,10 @@ class SDML(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from "U" (d, d), any numbers except NaN. A singular metric has the objective inf."""
+        """The certificate of M from a dual "U" (d, d), any numbers except NaN.
+
+        A singular metric has the objective inf.
+        """
         psd, feasibility = examine(M, given.X)
         V, at = whole(psd)
         U = _in_the_box(given, dual)
@@ -422,7 +426,7 @@ class SDML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Projected Newton steps on the dual."""
+        """Solve the dual by projected Newton steps (logdet_box.py)."""
         U = given.start if start is None else _in_the_box(given, start.dual)
         at = Solver(given.rounded, given.lam, U)
         return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)
@@ -439,7 +443,8 @@ class SDML(ConvexMethod[Instance]):
         )
         if given.start.any():
             said.append(
-                "S is not positive definite, or nearly singular; the problem is bounded only because of lam"
+                "S is not positive definite, or nearly singular: with lam = 0 the problem would be unbounded, "
+                "or have no solution in double precision"
             )
         return said
 

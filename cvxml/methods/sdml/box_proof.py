@@ -1,4 +1,8 @@
-"""Proofs about the domain of SDML's dual: S + U positive definite for rational S, U_ii = 0 and |U_ij| <= lam."""
+"""Proofs about the domain of SDML's dual: S + U positive definite for rational S, U_ii = 0 and |U_ij| <= lam.
+
+S (d, d) is a rational matrix of flint, and `floats` is S rounded to floats. The box is the set of U (d, d) with U_ii =
+0 and |U_ij| <= lam. A matrix D of integers and an exponent `at` stand for D 2^at.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,12 @@ def log_determinant(S: Any, U: FloatArray) -> Any:
 
 
 def _pivots(S: Any, U: FloatArray) -> list[Any] | None:
-    """The pivots of S + U at the current precision; None if they are not proved positive."""
+    """The pivots (d,) of S + U as balls at the current precision; None if they are not proved positive."""
     return pivots(balls(S) + balls(*whole(U)))
 
 
 def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
-    """True if S + U is proved positive definite, and `Solver` can start there. floats: S rounded to floats."""
+    """True if S + U is proved positive definite, and the solver (logdet_box.py) can start at U."""
     try:
         Solver(floats, lam, U)
     except np.linalg.LinAlgError:
@@ -65,7 +69,7 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
 
 
 def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """D (d, d), then matrices of rank 1 close to it, as integers and an exponent of two."""
+    """Yield candidates for `descent`: D (d, d), then matrices of rank 1 close to it, as integers and an exponent."""
     yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]
     for bits in ROUNDED:
@@ -74,7 +78,7 @@ def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
 
 
 def descent(S: Any, lam: float, D: Any, at: int) -> float | None:
-    """tr S D + lam ||D||_off for D 2^at, with integers D, if D is proved psd and the value is at most 0; else None.
+    """tr S D + lam ||D||_off for D 2^at, if D is proved psd and this value is at most 0; else None.
 
     A value proves that S + U is not positive definite for any U in the box.
     """

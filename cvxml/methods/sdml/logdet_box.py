@@ -29,7 +29,7 @@ MIN_T = 1e-13  # smallest t; with a diagonal of 1, a smaller t has no effect in 
 
 
 class Box(NamedTuple):
-    """The matrix S (d, d) and the widths w (d, d), which are 0 on the diagonal."""
+    """The matrix S (d, d) and the widths w (d, d), which are 0 on the diagonal: U is in the box if |U_ij| <= w_ij."""
 
     S: FloatArray
     w: FloatArray
@@ -127,7 +127,7 @@ class Solver:
 
 
 def units(S: FloatArray) -> FloatArray:
-    """The matrix sqrt(S_ii S_jj) (d, d)."""
+    """The matrix of the units sqrt(S_ii S_jj) (d, d) of the entries of S."""
     root = np.sqrt(S.diagonal())
     return np.outer(root, root)
 

@@ -1,20 +1,21 @@
 """Algorithms 1 to 3 of Trivedi et al. 2014, as printed and corrected, for comparison with the solver.
 
-Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass greedy inference that is not exact. It takes the
-n* nearest points of the target class. Then, one after another, it takes the nearest point that lets no class
-overtake the target. It does not try more votes for the target, which may allow cheaper points of other classes. It
-can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau. inference.py is exact.
+The symbols are those of enumeration.py. Of a point i, h* is the best set in which its class wins, and h^ the set with
+the largest S + Delta. R is the number of classes. Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass
+greedy inference that is not exact. It takes the n* nearest points of the target class. Then, one after another, it
+takes the nearest point that lets no class overtake the target. It does not try more votes for the target, which may
+allow cheaper points of other classes. It can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau.
+inference.py is exact.
 
 Algorithm 1, `sgd`, is stochastic gradient descent. Corrected: a sample i gives the unbiased subgradient 2 W + C n dW of
 F with dW = Psi_{i, h^} - Psi_{i, h*}, so
 
     W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)).
 
-With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW. As printed: W <-
-P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. Because t = 0 would divide by zero, it starts at t
-= 1, which erases the start. Both h* and h^ come from the greedy inference with ties forbidden. Both versions differ
-from the paper in one way: the paper draws each sample from all points, and here a pass takes each point once, in a
-random order.
+With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW. As printed: W <- P_+(
+(1 - eta) W - C dW ), eta = 1/t. The loss has no step size. Because t = 0 would divide by zero, it starts at t = 1,
+which erases the start. Both h* and h^ come from the greedy inference with ties forbidden. Both versions differ from the
+paper in one way: the paper draws each sample from all points, and here a pass takes each point once, in a random order.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from cvxml.methods.ssvm.instance import Instance
 
 
 def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
-    """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R).
+    """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R) for each class.
 
-    D (n, R, k): distances as in `inference.Nearest`. The cost is inf if no set was found. The last axis of the
-    votes is the class.
+    D (n, R, k): distances as in `inference.Nearest`. The cost is inf if no set was found. tau: the least lead of the
+    target in votes. In the votes, the second axis is the target and the last axis the class that gets them.
     """
     n, R, k = D.shape
     first = fewest_votes(k, R, tau)
@@ -56,7 +57,7 @@ def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """Run Algorithm 2 for the class r (n,) of each point. It finds a set if there is one."""
+    """Run Algorithm 2 for each point of `near` with target class r (n,). It finds a set if there is one."""
     cost, taken = table(near.D, tau)
     rows = np.arange(len(r))
     return Chosen(_sets(near, taken[rows, r]), cost[rows, r])
@@ -72,7 +73,7 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) ->
 
 
 def _sets(near: Nearest, votes: IntArray) -> IntArray:
-    """Return the nearest votes[i, c] points of each class c: sets (n, k), increasing."""
+    """Return the sets (n, k) of the nearest votes[i, c] points of each class c, with increasing indices."""
     n, _, k = near.J.shape
     chosen = np.arange(k) < votes[:, :, None]
     return np.sort(near.J[chosen].reshape(n, k), axis=1)
@@ -99,7 +100,8 @@ def sgd(
     """Run Algorithm 1 from W (d, d): at most `n_epochs` passes over the points in random order.
 
     F is measured exactly after each pass. paper: the printed step and the printed inference. printed_inference: by
-    default the value of `paper`; True with paper=False shows the effect of the inference alone. target: stop at this F.
+    default the value of `paper`; True with paper=False shows the effect of the inference alone. target: stop when F is
+    at most this.
     """
     printed = paper if printed_inference is None else printed_inference
     with one_blas_thread():
@@ -145,7 +147,10 @@ def mean_change(
     printed_inference: bool = False,
     root: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^. root: T with W = T T^T."""
+    """Return the mean (d, d) of dW = Psi_{i, h^} - Psi_{i, h*} over the points i of the batch, at W.
+
+    root: T with W = T T^T, if it is known.
+    """
     near = nearest(p.X, p.y, p.R, W, p.k, batch, root)
     own = p.y[batch]
     if printed_inference:

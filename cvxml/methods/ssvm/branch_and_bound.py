@@ -1,13 +1,15 @@
 """The global optimum of gerrymandering at small scale: branch and bound over the assignments of h*.
 
-min F is the least optimum of a CCCP step over all assignments of a winning set to every point. A node of the tree
-settles for some pairs (i, j) whether j is in h*_i, and `Relaxation` bounds F there. The node of least bound goes first.
-If its bound is too low, `Search` branches. It takes a point i with an h*_i that costs much more, at the relaxation's W,
-than its settled members, weighted by the share of L_i. In the cheapest set of i it takes the farthest member j that is
-not settled. In one child j is in h*_i, in the other it is not. Every W of a relaxation is a candidate. CCCP improves a
+h*_i is the cheapest set at W in which the class of point i wins, and L_i the loss of i (enumeration.py). min F is the
+least optimum of a CCCP step over all assignments of a winning set to every point. A node of the tree settles for some
+pairs (i, j) whether j is in h*_i, and `Relaxation` bounds F there. The node of least bound goes first. If its bound is
+too low, `Search` branches. It takes a point i with an h*_i that costs much more, at the relaxation's W, than its
+settled members, weighted by the share of L_i. In the cheapest set of i it takes the farthest member j that is not
+settled. In one child j is in h*_i, in the other it is not. Every W of a relaxation is a candidate. CCCP improves a
 candidate that is better than all before.
 
-The result is the tree: leaves with their multipliers. tree.py computes a bound from them again.
+`known` (n, n) records what is settled: known[i, j] is IN, OUT or OPEN (tree.py). The result is the tree: leaves with
+their multipliers. tree.py computes a bound from them again.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Multipliers of a leaf, and the bound that they prove."""
+    """Multipliers q and nu of a node (see `Relaxation`), and the bound of F that they prove."""
 
     bound: float
     q: FloatArray  # (m,)
@@ -61,7 +63,7 @@ class Proof:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The solution of a relaxation: W, its multipliers and their bound."""
+    """The solution of a relaxation: W, its multipliers and their bound of F."""
 
     w: FloatArray  # (D,)
     F: float  # at w, as far as w is psd
@@ -103,14 +105,14 @@ class Relaxation:
         self.settings.tol_gap_abs = self.settings.tol_gap_rel = self.settings.tol_feas = 1e-10
 
     def matrix(self, w: FloatArray) -> FloatArray:
-        """Return W (d, d) of w (D,)."""
+        """Return the matrix W (d, d) of the vector w (D,)."""
         d = self.p.X.shape[1]
         W = np.zeros((d, d))
         W[self.rows, self.columns] = W[self.columns, self.rows] = w / self.weight
         return W
 
     def distances(self, w: FloatArray) -> FloatArray:
-        """Return the squared distances (n, n) at w; inf on the diagonal."""
+        """Return the squared distances (n, n) of all points in the metric w (D,); inf on the diagonal."""
         D: FloatArray = np.maximum(self.outer @ w, 0.0)
         np.fill_diagonal(D, np.inf)
         return D
@@ -121,14 +123,20 @@ class Relaxation:
         return Y
 
     def cheapest(self, known: IntArray, D: FloatArray) -> IntArray:
-        """Return the cheapest sets (n, k) at distances D that agree with `known`."""
+        """Return the cheapest winning set of each point that agrees with `known`: sets (n, k), indices increasing.
+
+        D (n, n): squared distances. A set of i wins if the class of i has more votes than any other.
+        """
         large = 1e6 * (1 + float(D[np.isfinite(D)].max()))
         fixed = np.where(known == OUT, np.inf, np.where(known == IN, D - large, D))
         near, r = nearest_by_distance(fixed, self.p.y, self.p.R, self.p.k), self.p.y
         return sets_of(near, r, table(near.D, 1, r[:, None]).votes[:, 0], 1)
 
     def solve(self, known: IntArray, start: Proof, threshold: float) -> Relaxed:
-        """Solve rounds until the bound reaches `threshold`, or cannot reach it. start: multipliers of a node above."""
+        """Solve the relaxation of `known` until its bound reaches `threshold`, or cannot reach it.
+
+        start: multipliers of the node above.
+        """
         p, Y = self.p, self.settled(known)
         sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
         for _ in watched(range(ROUNDS)):
@@ -158,7 +166,11 @@ class Relaxation:
         return Relaxed(w, F, D, share, best)
 
     def _violated(self, known: IntArray, D: FloatArray) -> IntArray:
-        """Return the most violated exchanges (e, 3) of each point: within a class, and from others to its own."""
+        """Return the violated exchanges i, j, l (e, 3): D_W(i, j) > D_W(i, l), j in h*_i, l not.
+
+        For each point, these are the worst one with j and l in each class, and the worst one with only l in the class
+        of i.
+        """
         n = len(D)
         each = np.arange(n)
         inside = np.where(known == IN, D, -np.inf)
@@ -177,7 +189,10 @@ class Relaxation:
     def _program(
         self, Y: FloatArray, sets: IntArray, exchanges: IntArray
     ) -> tuple[FloatArray, FloatArray, Proof]:
-        """Solve the program with these rows. Return w, t (n,) and the multipliers that are not zero."""
+        """Solve the relaxation with the rows of these sets (m, 1 + k) and exchanges (e, 3) only.
+
+        Y (n, D): see `settled`. Returns w (D,), t (n,) and the multipliers that are not zero.
+        """
         p, n = self.p, len(self.p.y)
         D, m, e = self.outer.shape[2], len(sets), len(exchanges)
         point = sets[:, 0]
@@ -209,7 +224,7 @@ class Relaxation:
         return x[:D], x[D:], proof
 
     def _rows(self, sets: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return Delta (m,) and A (m, D) of sets (m, 1 + k)."""
+        """Return Delta (m,) and A_ih (m, D) of sets (m, 1 + k): a point i and its set h."""
         point = sets[:, 0]
         delta = task_loss(self.p.y[sets[:, 1:]], self.p.y[point], self.p.Lam)
         A: FloatArray = self.outer[point[:, None], sets[:, 1:]].sum(axis=1)
@@ -235,13 +250,13 @@ class Relaxation:
 
 
 def nothing(k: int) -> Proof:
-    """Return an empty set of multipliers, which proves the bound F >= 0."""
+    """Return no multipliers, with the bound F >= 0 that needs none."""
     empty = np.empty(0)
     return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))
 
 
 class Reduced(NamedTuple):
-    """The instance in fewer coordinates: x = axes (X - mean). The metric of X is axes^T W axes."""
+    """The instance p in fewer coordinates: x = axes (X - mean). A metric W of p is the metric axes^T W axes of X."""
 
     p: Instance
     axes: FloatArray  # (r, d)
@@ -251,7 +266,7 @@ class Reduced(NamedTuple):
 def reduced(p: Instance) -> Reduced:
     """Return the instance in the span of the differences of the points, scaled so that F(0) is at least 1.
 
-    A part of W outside the span has a norm and changes no distance.
+    A part of W outside the span adds to the norm and changes no distance.
     """
     s = unit_scale(p.X)
     F_at_zero = p.scaled(s).C * float(p.Lam[p.y].max(axis=1).sum())
@@ -266,7 +281,7 @@ def reduced(p: Instance) -> Reduced:
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree. known: which points are settled to be in h*_i, or not. proof: the best bound so far."""
+    """A node of the tree. known: the memberships settled there. proof: the best bound so far, with its multipliers."""
 
     known: IntArray  # (n, n)
     proof: Proof
@@ -275,7 +290,7 @@ class Node:
 
 @dataclass
 class Tree:
-    """One row per node: i, j, the row of the child with j in h*_i, the row of the child with j not in h*_i.
+    """The tree, a row (i, j, a, b) for each node. a: the row of the child with j in h*_i. b: that of the other child.
 
     A leaf has LEAF in all four columns.
     """
@@ -285,7 +300,7 @@ class Tree:
 
 
 class Search:
-    """The open nodes of the tree, and the best point."""
+    """The state of branch and bound: the tree, its open nodes by their bound, and the best W so far."""
 
     def __init__(self, p: Instance, starts: list[FloatArray], tol: float):
         """p: a reduced instance (`reduced`). starts: metrics from which CCCP runs first."""
@@ -307,7 +322,7 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """The bound from which a node is closed."""
+        """The bound of F from which a node is closed: no W there is better than the best by more than the tolerance."""
         return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property
@@ -333,7 +348,7 @@ class Search:
         return Step(self.nodes, seconds, F, bound, F - bound, "branch and bound", scale)
 
     def _grow(self) -> None:
-        """Solve the node of least bound, and close it or branch."""
+        """Solve the relaxation of the node of least bound, and close the node or branch."""
         node = self.open[0][2]
         relaxed = self.relaxation.solve(node.known, node.proof, self.threshold)
         if relaxed.F < (1 + NEARLY) * self.best.F:
@@ -386,7 +401,7 @@ class Search:
         return run.at
 
     def dual(self, scale: float) -> Dual:
-        """Return the tree and its multipliers in the form of tree.py, for X = scale times that of p."""
+        """Return the tree and its multipliers in the form of tree.py, for points that are `scale` times those of p."""
         leaves = [
             (at, Leaf(proof.q, proof.sets, proof.nu / scale**4, proof.exchanges))
             for at, proof in sorted(self.tree.proofs.items())

@@ -53,9 +53,9 @@ BLOCK = 2**18  # pairs at a time
 
 
 class Sets:
-    """Rows v_ih for some sets (m, 1 + k), a point and its members each. The key of a row is its place.
+    """The rows v_ih of some sets h: `listed` (m, 1 + k), a point i and its members.
 
-    known: the pairs (e, 2) of i and j with j in known_i.
+    The key of a row is its place there. known: the pairs (e, 2) of i and j with j in known_i.
     """
 
     def __init__(self, listed: IntArray, known: IntArray, n: int):
@@ -80,7 +80,7 @@ class Sets:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """G as weights on pairs, each pair once.
+        """G = sum_ih a_ih V_ih, where v_ih = <W, V_ih>, as weights on pairs, each pair once.
 
         The sums are exact if `duals` are whole multiples of a digit (groups.py).
         """
@@ -91,7 +91,7 @@ class Sets:
         return Weights(self.pairs, w)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All dual variables, because the regularizer is finite everywhere."""
+        """`duals` without a change: with the squared norm as regularizer no row has to be left out."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
@@ -108,29 +108,35 @@ def step(
     sets: IntArray,
     number: Callable[[Any], Any] = float,
 ) -> Family:
-    """Return the step for h* `latent` (n, k), with the rows of `sets` (m, 1 + k)."""
+    """Return the step with h* = `latent` (n, k) as a sum of family terms, with the rows of `sets` (m, 1 + k).
+
+    number: the type of its constants, float or Fraction.
+    """
     norm = Frobenius(p.X, number(2))
     term = Term(Slack(number(p.C), sets[:, 0], delta(p, sets)), Sets(sets, members(latent), len(p.X)))
     return Family(norm, (term,), of_regularizer=True, radius=norm.around)
 
 
 def delta(p: Instance, sets: IntArray) -> FloatArray:
-    """Return Delta of sets (m, 1 + k)."""
+    """Return Delta (m,) of sets (m, 1 + k): a point and its members."""
     return task_loss(p.y[sets[:, 1:]], p.y[sets[:, 0]], p.Lam)
 
 
 def members(latent: IntArray) -> IntArray:
-    """Return the pairs (n k, 2) of points and members of their sets (n, k)."""
+    """Return the pairs (n k, 2) of each point with the members of its set. latent (n, k): the sets."""
     return np.stack([np.repeat(np.arange(len(latent)), latent.shape[1]), latent.ravel()], axis=1)
 
 
 def of_points(sets: IntArray) -> IntArray:
-    """Return one set for each point (n, k) in the form (n, 1 + k)."""
+    """Return the sets (n, k) of points 0 to n - 1 in the form (n, 1 + k): the point first."""
     return np.column_stack([np.arange(len(sets)), sets])
 
 
 def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
-    """Return weights q (m,) > 0 and their sets (m, 1 + k), from any numbers; the weights of a point sum to 1."""
+    """Return weights q (m,) > 0 with sum 1 for each point, and their sets (m, 1 + k), from any numbers in the dual.
+
+    Weights that are not positive, and sets that are not valid (`in_order`), are dropped.
+    """
     q, sets = finite_dual(dual, "q", (len(p.X),) * (1 + p.k))
     sets, proper = in_order(sets)
     # no weight exceeds 1, and sums of much larger numbers could overflow
@@ -139,15 +145,21 @@ def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
 
 
 def finite_dual(dual: Dual, name: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
-    """Return the arrays of `indexed_dual`. Raises ValueError also for NaN and infinity."""
+    """Return dual[name] (m,) and its index array (m, len(ends)); the entries of column c are indices below ends[c].
+
+    Raises ValueError for other shapes or indices, and for NaN and infinity.
+    """
     values, index = indexed_dual(dual, name, f"{name}_index", ends)
     if not np.isfinite(values).all():
-        raise ValueError(f"dual {name!r} holds NaN or infinity")
+        raise ValueError(f"dual {name!r} holds NaN or infinity; every entry must be finite")
     return values, index
 
 
 def scaled(q: FloatArray, sets: IntArray) -> FloatArray:
-    """Return weights > 0, scaled so that those of a point sum to 1."""
+    """Return the weights q (m,), scaled so that those of a point sum to 1.
+
+    sets (m, 1 + k): the point of each is first.
+    """
     shares: FloatArray = q / np.bincount(sets[:, 0], q)[sets[:, 0]]
     return shares
 
@@ -163,12 +175,15 @@ def in_order(sets: IntArray) -> tuple[IntArray, Any]:
 
 
 def priced(p: Instance, q: FloatArray, m: int) -> Duals:
-    """Return the dual variables of m sets: C q for the first sets, and 0 for the others."""
+    """Return dual variables of m sets: C q for the first len(q) of them, and 0 for the others."""
     return Duals(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
 
 
 def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
-    """Return the dual by name: the weights of `sets`, and for each point the rest of its weight on h*."""
+    """Return the dual by name: "q" and "q_index", the weights of `sets`, and for each point 1 minus their sum on h*.
+
+    latent (n, k): h*. duals: C times the weights.
+    """
     rest = p.C - np.bincount(sets[duals.key, 0], duals.a, minlength=len(p.X))
     q, index = np.concatenate([duals.a, rest]) / p.C, np.concatenate([sets[duals.key], of_points(latent)])
     return {"q": q[q > 0], "q_index": index[q > 0]}
@@ -185,8 +200,9 @@ def duals_at_zero(
 ) -> tuple[IntArray, Duals] | None:
     """Return sets (m, 1 + k) and dual variables, in rationals, that prove W = 0 optimal; None if none were found.
 
-    They are near those given. Those of each point are on its worst sets only and sum to C, and G has no positive
-    eigenvalue. known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j, l.
+    They are near C q of the given sets. Those of each point are on its worst sets only and sum to C, and G has no
+    positive eigenvalue. known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j,
+    l.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     q, sets = scaled(q[on], sets[on]), sets[on]
@@ -201,14 +217,14 @@ def duals_at_zero(
 
 
 def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
-    """Return G - sum nu (X_ij - X_il) over exchanges (e, 3) of i, j, l."""
+    """Return G - sum nu (X_ij - X_il) over exchanges i, j, l (e, 3), as weights on pairs."""
     return Weights(
         np.concatenate([G.pairs, exchanges[:, :2], exchanges[:, ::2]]), np.concatenate([G.w, -nu, nu])
     )
 
 
 class Inferred(NamedTuple):
-    """The sets of the two inferences at W (d, d), psd."""
+    """The sets of the two inferences at W (d, d), psd: `latent` is h*, `worst` has the largest S + Delta."""
 
     W: FloatArray
     latent: IntArray  # (n, k)
@@ -223,7 +239,7 @@ class Inferred(NamedTuple):
 
 
 def inferred(p: Instance, W: FloatArray) -> Inferred:
-    """Return the sets of both inferences at P_+(W)."""
+    """Return h* and the worst set of each point at P_+(W)."""
     s = unit_scale(p.X)
     unit, psd = p.scaled(s), examine(W, p.X)[0]
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
@@ -236,7 +252,10 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
-    """Return bounds (n,) of the error of L_i. Sets that are better than `latent` and `worst` at W (d, d) may exist."""
+    """Return bounds (n,) of the error of L_i that is due to sets better than `latent` and `worst` (n, k).
+
+    Such sets may exist, because the nearest points at W (d, d) are found by rounded products.
+    """
     view = Frobenius(p.X, 2.0).judge(W).view
     error, k = _error_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J
@@ -254,7 +273,10 @@ def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> Fl
 
 
 def _distances(view: View, J: IntArray, side: float) -> FloatArray:
-    """Return lower (side -1) or upper (1) bounds of the distances of the points to J (n, ...); inf if J is -1."""
+    """Return bounds (n, ...) of the distance from point i to each point in J[i] (n, ...); inf if the entry is -1.
+
+    side: -1 for lower bounds, 1 for upper bounds.
+    """
     n, count = len(J), J[0].size
     found, step = np.empty((n, count)), max(1, BLOCK // count)
     for first in watched(range(0, n, step)):
@@ -266,7 +288,7 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 
 
 def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
-    """Return rho (n,): the product of i and j in `nearest` has an error of at most rho_i + rho_j.
+    """Return rho (n,): `nearest` computes the product of the images of i and j with an error of at most rho_i + rho_j.
 
     The unit of a feature is its width.
     """

@@ -36,24 +36,27 @@ Candidates = Callable[[FloatArray, IntArray, int, int], Iterator[Neighbors]]
 
 
 def all_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
-    """Yield every h with |h| = k and i not in h."""
+    """Yield every set h of k points without i."""
     return itertools.combinations([j for j in range(len(y)) if j != i], k)
 
 
 def nearest_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
-    """Yield the m_c nearest points of each class c, for every vector of vote counts (m_1, ..., m_R) with sum k."""
+    """Yield a set for every vector of vote counts (m_1, ..., m_R) with sum k: the m_c nearest points of each class c.
+
+    D (n,): distances from point i, which is in no set.
+    """
     members = [sorted(listed, key=lambda j: (D[j], j)) for listed in members_by_class(y, i)]
     for counts in count_vectors([len(listed) for listed in members], k):
         yield tuple(sorted(j for listed, m in zip(members, counts, strict=True) for j in listed[:m]))
 
 
 def members_by_class(y: IntArray, i: int) -> list[list[int]]:
-    """Return the points of every class 0..R-1, without i."""
+    """Return a list for each class 0..R-1: its points, without i."""
     return [[j for j in range(len(y)) if y[j] == c and j != i] for c in range(int(max(y)) + 1)]
 
 
 def count_vectors(available: Sequence[int], k: int) -> Iterator[tuple[int, ...]]:
-    """Yield every (m_1, ..., m_R) with sum k and 0 <= m_c <= available[c]."""
+    """Yield every vector of vote counts (m_1, ..., m_R) with sum k and 0 <= m_c <= available[c]."""
     if len(available) == 0:
         if k == 0:
             yield ()
@@ -64,29 +67,35 @@ def count_vectors(available: Sequence[int], k: int) -> Iterator[tuple[int, ...]]
 
 
 def votes(y: IntArray, h: Neighbors, R: int) -> list[int]:
-    """Return #r for r = 0..R-1: the number of points of class r in h."""
+    """Return the number #r of points of class r in h, for r = 0..R-1."""
     return [sum(1 for j in h if y[j] == r) for r in range(R)]
 
 
 def task_loss(counts: Sequence[int], own: int, Lam: FloatArray) -> float:
-    """Delta(y, h): the largest Lam(own, r) among the classes r tied for most votes."""
+    """Delta(y, h): the largest Lam(own, r) among the classes r tied for most votes.
+
+    counts: the votes of each class in h. own: the class y.
+    """
     return max(float(Lam[own, r]) for r in range(len(counts)) if counts[r] == max(counts))
 
 
 def wins(counts: Sequence[int], r: int) -> bool:
-    """Return True if class r has more votes than any other class."""
+    """Return True if class r has more votes than any other class. counts: the votes of each class."""
     return all(counts[c] < counts[r] for c in range(len(counts)) if c != r)
 
 
 def in_H(counts: Sequence[int], r: int, tau: int) -> bool:
-    """Return True if h is in H_r(tau): #r >= 1 and #c <= #r - tau for c != r. With tau = 1, r wins strictly."""
+    """Return True if h with the votes `counts` is in H_r(tau): #r >= 1 and #c <= #r - tau for all classes c != r.
+
+    With tau = 1, r wins strictly; with tau = 0, ties are allowed.
+    """
     return counts[r] >= 1 and all(counts[c] <= counts[r] - tau for c in range(len(counts)) if c != r)
 
 
 def targeted(
     D: FloatArray, y: IntArray, i: int, k: int, r: int, tau: int, candidates: Candidates = all_sets
 ) -> tuple[Neighbors, float] | None:
-    """The h of H_r(tau) with the least sum of D, and that sum (5.1.1); None if H_r(tau) is empty."""
+    """The set h of H_r(tau) (see `in_H`) with the least sum of D, and that sum (5.1.1); None if H_r(tau) is empty."""
     R = int(max(y)) + 1
     found = [(math.fsum(D[j] for j in h), h) for h in candidates(D, y, i, k) if in_H(votes(y, h, R), r, tau)]
     if not found:
@@ -98,7 +107,7 @@ def targeted(
 def loss_augmented(
     D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = all_sets
 ) -> tuple[Neighbors, float]:
-    """The h with the largest S(h) + Delta(y_i, h), and that value (5.1.2).
+    """The set h with the largest S(h) + Delta(y_i, h), and that value (5.1.2).
 
     Raises ValueError if there are fewer than k other points.
     """
@@ -113,7 +122,7 @@ def loss_augmented(
 
 
 def distances(X: FloatArray, W: FloatArray, i: int) -> FloatArray:
-    """D_W(i, .), (n,): equation (1), one pair after another."""
+    """The squared distances D_W(i, .) (n,) of all points from i: equation (1), one pair after another."""
     row = X[:, 0] * 0.0
     for j in range(len(X)):
         difference = X[i] - X[j]
@@ -122,7 +131,10 @@ def distances(X: FloatArray, W: FloatArray, i: int) -> FloatArray:
 
 
 def winning(D: FloatArray, y: IntArray, i: int, k: int, candidates: Candidates) -> tuple[Neighbors, float]:
-    """The best h in which y_i wins strictly, and its sum of D. ValueError names the class if there is no such h."""
+    """The set h with the least sum of D among those in which y_i wins strictly, and that sum.
+
+    Raises ValueError, with the class, if there is no such h.
+    """
     own = int(y[i])
     best = targeted(D, y, i, k, own, 1, candidates)
     if best is None:
@@ -138,7 +150,7 @@ def h_star(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> list[Neighbors]
 
 
 def h_hat(X: FloatArray, y: IntArray, W: FloatArray, k: int, Lam: FloatArray) -> list[Neighbors]:
-    """The worst offending set of every point (Algorithm 1)."""
+    """The set h^_i of every point (Algorithm 1): the set with the largest S_W + Delta, as in the first max of (5)."""
     return [loss_augmented(distances(X, W, i), y, i, k, Lam, nearest_sets)[0] for i in range(len(X))]
 
 
@@ -177,7 +189,7 @@ def majorant(
     latent: Sequence[Neighbors],
     candidates: Candidates = nearest_sets,
 ) -> float:
-    """The objective of the CCCP step with h*_i = latent[i], at W: F with S_W(i, h*_i) for its best winning set.
+    """The objective of the CCCP step with h*_i = latent[i], at W: F(W) with S_W(i, latent[i]) for its second max.
 
     It is at least F(W), and equal to F(W) if `latent` is h*(W). No constant has to be added.
     """

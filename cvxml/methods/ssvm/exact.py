@@ -30,7 +30,7 @@ SPLITS = 2000  # vote counts to enumerate for a point, at most
 
 
 class Inferred(NamedTuple):
-    """Both inferences at V: h* (n, k), the worst sets (n, k), and the largest Delta of a set (n,)."""
+    """Both inferences at the metric V: h* (n, k), the worst sets (n, k), and the largest Delta of any set (n,)."""
 
     latent: IntArray
     worst: IntArray
@@ -44,7 +44,8 @@ def exact_interval(
     """Return the interval of the step of the metric `W` (d, d), from any weights `dual` (certify.py).
 
     root (d, r): M with M M^T near W. psd (d, r): L with L L^T near P_+(-G), for the weights as given. By default both
-    are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes.
+    are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes
+    among the classes.
     """
     check_dual(dual)
     check_splits(p)
@@ -80,7 +81,7 @@ def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, I
 
 
 def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Inferred:
-    """Return both inferences at `W` (d, d), in rational numbers, or at M M^T for a `root` M."""
+    """Return h* and the worst set of each point at `W` (d, d), in rational numbers, or at M M^T for a `root` M."""
     X, V = plane(p.X), judged(W, root)
     zero = not any(V.V.entries())
     D = X.distances(judged(np.eye(len(W))) if zero else V)
@@ -90,7 +91,10 @@ def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Infer
 
 
 def _of_point(p: Instance, i: int, at: Distances, zero: bool) -> tuple[Neighbors, Neighbors, float]:
-    """Return h*_i, a worst set, and the largest Delta of a set."""
+    """Return h*_i, the worst set of i, and the largest Delta of any set of i.
+
+    at: the exact distances. zero: whether the metric is 0; then `at` decides between equal sets.
+    """
     own, D, unit = int(p.y[i]), at.D[i], Fraction(0) if zero else at.unit
     winning: list[tuple[int, Neighbors]] = []
     cheapest: dict[float, tuple[int, Neighbors]] = {}  # of every value of Delta
@@ -105,7 +109,7 @@ def _of_point(p: Instance, i: int, at: Distances, zero: bool) -> tuple[Neighbors
 
 
 def check_dual(dual: Dual) -> None:
-    """Raise ValueError for a dual with a "tree"."""
+    """Raise ValueError for a dual with a "tree", the proof of a global optimum."""
     if isinstance(dual, Mapping) and "tree" in dual:
         raise ValueError(
             'a dual with a "tree" has no exact mode; leave the tree out for the bound of the step'

@@ -24,7 +24,7 @@ BITS = 60  # C has this many bits in the unit of the weights
 
 
 class ExactLeaf(NamedTuple):
-    """The multipliers of a leaf as fractions."""
+    """The multipliers of a leaf as fractions: a = C q on sets, nu on exchanges."""
 
     a: list[Fraction]  # (m,)
     sets: IntArray  # (m, 1 + k): a point and its set, in ascending order
@@ -34,7 +34,7 @@ class ExactLeaf(NamedTuple):
 
     @property
     def of_points(self) -> dict[int, list[tuple[list[int], Fraction]]]:
-        """Return the sets of each point with a positive weight."""
+        """Return, by point, its sets with a positive multiplier, each with this multiplier."""
         found: dict[int, list[tuple[list[int], Fraction]]] = {}
         for (i, *h), a in sorted(zip(self.sets.tolist(), self.a, strict=True)):
             if a > 0:
@@ -43,7 +43,7 @@ class ExactLeaf(NamedTuple):
 
 
 def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] | ExactLeaf]:
-    """Return the nodes of the tree of `dual` (tree.py) for the metric `W` (d, d).
+    """Return the nodes of the tree of `dual` (tree.py) for the metric `W` (d, d): branches (i, j) and leaves.
 
     A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. Raises ValueError as
     `certify_tree` does.
@@ -90,7 +90,7 @@ def _rounded(p: Instance, known: IntArray, leaf: Leaf) -> ExactLeaf:
 
 
 def _down(values: FloatArray, factor: Fraction) -> list[int]:
-    """Return `values` times `factor`, rounded down."""
+    """Return the nonnegative `values` times `factor`, rounded down to integers."""
     return [int(Fraction(value) * factor) for value in values.tolist()]
 
 

@@ -1,14 +1,18 @@
 """Exact inference in gerrymandering: the sets of k neighbours that a metric chooses, F there, and all intermediates.
 
+The symbols are those of enumeration.py. R is the number of classes, and #c the number of votes for class c in a set.
+The cost of a set is the sum of the squared distances of its members; S is minus the cost. h*_i is the cheapest set in
+which the class of i wins, and h^_i the set with the largest S + Delta.
+
 Nearest points. A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. So `nearest`
 gives D (n, R, k), the ascending distances to the k nearest points of each class; inf if there are fewer.
 
-Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau =
-0, ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m
-nearest of the other classes, with at most m - tau of a class. Taking points by distance and skipping full classes
-is exact, because these sets are the bases of a truncated partition matroid. Algorithm 2 of the paper chooses m
-during the search, which is not exact (algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is
-tried. The proof is in docs/gerrymandering_inference.md.
+Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau = 0,
+ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m nearest
+of the other classes, with at most m - tau of a class. Taking points by distance and skipping full classes is exact,
+because these sets are the bases of a truncated partition matroid. Algorithm 2 of the paper chooses m during the search,
+which is not exact (algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
+docs/gerrymandering_inference.md.
 
 Points. A `Point` is a metric W with both inferences and F; `evaluate` names all intermediates as the paper does.
 """
@@ -29,7 +33,10 @@ BLOCK = 400_000  # distances at a time: 3 MB, which fit in a cache
 
 
 class Nearest(NamedTuple):
-    """The k nearest points of each class, nearest first; inf and -1 if a class has fewer than k others."""
+    """Squared distances D and indices J of the k nearest points of each class, nearest first, for n points.
+
+    If a class has fewer than k other points, the last entries are inf and -1.
+    """
 
     D: FloatArray  # (n, R, k)
     J: IntArray  # (n, R, k)
@@ -66,7 +73,10 @@ def nearest(
 
 
 def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> IntArray:
-    """Return the k nearest of each class by a matrix product, (rows, R, k); -1 if there are fewer."""
+    """Return the indices (rows, R, k) of the k nearest points of each class by a matrix product; -1 if there are fewer.
+
+    Z (n, m): images of the points. rows: the points whose nearest points are sought.
+    """
     J = np.full((len(rows), R, k), -1, dtype=np.intp)
     by_class = np.argsort(y, kind="stable")
     place = np.empty(len(Z), dtype=np.intp)
@@ -87,7 +97,10 @@ def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> I
 
 
 def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
-    """Write the members with the smallest entries of each row of `away` (overwritten) into J (rows, k)."""
+    """Write into J (rows, k) the k members with the smallest entries of each row of `away`.
+
+    away (rows, len(members)) is overwritten. An entry of J is -1 if no finite entry is left.
+    """
     each = np.arange(len(away))
     for t in watched(range(min(J.shape[1], len(members)))):
         column = away.argmin(axis=1)
@@ -96,7 +109,7 @@ def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
 
 
 def nearest_by_distance(D: FloatArray, y: IntArray, R: int, k: int) -> Nearest:
-    """Return the k nearest points of each class for distances D (n, m) to points with classes `y` (m,)."""
+    """Return the k nearest of m points of each class, for distances D (n, m) to them. y (m,): their classes."""
     near = Nearest(np.full((len(D), R, k), np.inf), np.full((len(D), R, k), -1, dtype=np.intp))
     for c in range(R):
         members = np.flatnonzero(y == c)
@@ -127,9 +140,9 @@ def fewest_votes(k: int, R: int, tau: int) -> int:
 
 
 def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
-    """Return the cheapest sets of H_r(tau) for each point and each r; of equal costs, the set with fewest votes.
+    """Return the cheapest set of H_r(tau) for each point and each r; of equal costs, the one with fewest votes for r.
 
-    classes (n, c): the r of each point; default: all R, in order.
+    D (n, R, k): as in `Nearest`. classes (n, c): the r of each point; default: all R, in order.
     """
     n, R, k = D.shape
     if classes is None:
@@ -144,9 +157,9 @@ def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
 
 
 def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray:
-    """Return the sums (n, c) of the `count` least distances outside class r, with at most `most` of each class.
+    """Return the sums (n, c) of the `count` least distances to points outside class r, at most `most` of each class.
 
-    inf if there are too few points. classes (n, c): the r of each point.
+    D (n, R, k): as in `Nearest`. classes (n, c): the r of each point. inf if there are too few points.
     """
     n = len(D)
     if count == 0:
@@ -174,7 +187,10 @@ def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray
 
 
 def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
-    """Return the sets (n, k) of a table for the class r (n,) with `votes` (n,); indices increasing."""
+    """Return the cheapest sets (n, k) of H_r(tau) with the given number of votes for r; indices increasing.
+
+    r, votes (n,): the class of each point and its votes, from `table`.
+    """
     n, _, k = near.D.shape
     sets = np.empty((n, k), dtype=np.intp)
     for m in np.unique(votes).tolist():
@@ -190,17 +206,25 @@ def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """Return the cheapest set of H_r(tau) for the class r (n,) of each point. ValueError if there is no set."""
+    """Return the cheapest set of H_r(tau) for each point, r (n,), and its cost.
+
+    ValueError if a point has no such set.
+    """
     found = table(near.D, tau, r[:, None])
     cost, votes = found.cost[:, 0], found.votes[:, 0]
     if not np.isfinite(cost).all():
         i = int(np.flatnonzero(~np.isfinite(cost))[0])
-        raise ValueError(f"no set of {near.D.shape[2]} neighbours of point {i} lets class {r[i]} win")
+        raise ValueError(
+            f"no set of {near.D.shape[2]} neighbours of point {i} lets class {r[i]} win; take fewer neighbours"
+        )
     return Chosen(sets_of(near, r, votes, tau), cost)
 
 
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
-    """Return the set with the largest S + Delta: the best of the cheapest sets with r tied for most votes (11)."""
+    """Return the set with the largest S + Delta for each point of class y (n,), and that value.
+
+    It is the best of the cheapest sets with r tied for most votes, over all classes r (11).
+    """
     cost, votes = table(near.D, 0)
     values = Lam[y] - cost
     r = values.argmax(axis=1)
@@ -209,16 +233,19 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
 
 
 def task_loss(labels: IntArray, own: IntArray, Lam: FloatArray) -> FloatArray:
-    """Return Delta(y, h) of sets with `labels` (..., k), for points of class `own` (...).
+    """Return Delta(y, h) (...) of sets given by the classes of their members, `labels` (..., k).
 
-    A tie has the largest loss of the tied classes.
+    own (...): the classes y. A tie has the largest loss of the tied classes.
     """
     loss: FloatArray = np.where(tied_for_most(labels, len(Lam)), Lam[own], -np.inf).max(axis=-1)
     return loss
 
 
 def tied_for_most(labels: IntArray, R: int) -> NDArray[np.bool_]:
-    """Return the classes (..., R) with the most votes in sets with `labels` (..., k)."""
+    """Return a mask (..., R) of the classes with the most votes in sets given by the classes of their members.
+
+    labels (..., k): these classes.
+    """
     votes = np.stack([(labels == c).sum(axis=-1) for c in range(R)], axis=-1)
     tied: NDArray[np.bool_] = votes == votes.max(axis=-1, keepdims=True)
     return tied
@@ -258,10 +285,10 @@ def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
 
 
 def best_scale(p: Instance, at: Point) -> float:
-    """Return the s >= 0 that minimises F(s W); 1 if ||W||^2 is 0, or underflows.
+    """Return the s >= 0 that minimises F(s W), for the W of `at`; 1 if ||W||^2 is 0, or underflows.
 
-    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s.
-    Bisection finds the piece, and the minimum on it is exact.
+    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s,
+    with the costs of `Point`. Bisection finds the piece, and the minimum on it is exact.
     """
     if at.norm2 < 1e-290:
         return 1.0
@@ -270,7 +297,7 @@ def best_scale(p: Instance, at: Point) -> float:
     rows, total = np.arange(len(cost)), float(at.own.sum())
 
     def linear(s: float) -> float:
-        """Return the slope at s without its quadratic part."""
+        """Return the slope of F(s W) at s without the part 2 s ||W||^2."""
         active = (loss - s * cost).argmax(axis=1)
         return p.C * (total - float(cost[rows, active].sum()))
 
@@ -288,7 +315,7 @@ def best_scale(p: Instance, at: Point) -> float:
 
 
 def rescaled(p: Instance, at: Point) -> Point:
-    """Return the best multiple of `at`; `at` itself if it is 0, or if no multiple is better.
+    """Return the multiple of `at` with the least F; `at` itself if it is 0, or if no multiple is better.
 
     The multiple 0 keeps the h* of the other multiples. They are valid there too, because all sets tie. CCCP then
     continues with the h* of its start.
@@ -304,7 +331,7 @@ def rescaled(p: Instance, at: Point) -> Point:
 
 
 def as_certified(p: Instance, at: Point) -> Point:
-    """Return the same W with the h* that its certificate takes; `at` itself if it has these h*.
+    """Return the same W with the h* that the certificate of W uses; `at` itself if it has these h*.
 
     They can differ only if ||W||^2 is 0, or underflows (`rescaled`). A W that is stationary for one choice of h* may
     not be stationary for another.
@@ -316,7 +343,7 @@ def as_certified(p: Instance, at: Point) -> Point:
 
 
 def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
-    """Return all intermediates at `W` (d, d), and a step of Algorithm 1 at iteration `t`."""
+    """Return all intermediates at `W` (d, d) and a step of Algorithm 1 at iteration `t`, by name (`SSVM.evaluate`)."""
     at = point_at(p, W)
     h_hat = loss_augmented(at.near, p.y, p.Lam).sets
     Psi_star, Psi_hat = sum_of_Psi(p.X, at.latent), sum_of_Psi(p.X, h_hat)
@@ -341,7 +368,10 @@ def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
 
 
 def scores(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
-    """S_W(x_i, h_i) = - sum_{j in h_i} D_W(x_i, x_j), (n,), for sets (n, k): equation (2)."""
+    """The score S_W(x_i, h_i) = - sum_{j in h_i} D_W(x_i, x_j) of each point (n,): equation (2).
+
+    sets (n, k): the h_i.
+    """
     S = np.zeros(len(X))
     for j in sets.T:
         difference = X - X[j]
@@ -350,7 +380,7 @@ def scores(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
 
 
 def sum_of_Psi(X: FloatArray, sets: IntArray) -> FloatArray:
-    """sum_i Psi(x_i, h_i), (d, d): equation (8)."""
+    """The matrix sum_i Psi(x_i, h_i) (d, d): equation (8). sets (n, k): the h_i."""
     total = np.zeros((X.shape[1], X.shape[1]))
     for j in sets.T:
         difference = X - X[j]

@@ -26,7 +26,7 @@ class Instance(NamedTuple):
         return len(self.Lam)
 
     def scaled(self, s: float) -> Instance:
-        """Return the same problem on X / s: its metric is s^2 W, its objective s^4 F."""
+        """Return the same problem on X / s: a metric W becomes s^2 W, and F becomes s^4 F."""
         return self._replace(X=self.X / s, C=scaled_C(self.C, s))
 
 
@@ -65,7 +65,10 @@ def scaled_C(C: float, s: float) -> float:
 
 
 def check_loss(loss_matrix: Any, R: int) -> FloatArray:
-    """Return Lam (R, R), with a zero diagonal and positive elsewhere; 0/1 for None. Raises ValueError."""
+    """Return loss_matrix as Lam (R, R); 0/1 loss for None.
+
+    Raises ValueError unless Lam has a zero diagonal and is positive elsewhere.
+    """
     if loss_matrix is None:
         return 1 - np.eye(R)
     Lam = real_array(loss_matrix, "loss_matrix")

@@ -115,7 +115,10 @@ class SSVM(StationaryMethod[Instance]):
 
     @property
     def literal_weights(self) -> tuple[str, ...]:
-        """C. It is not in `WEIGHTS`, which serves diagnoses of convex methods."""
+        """C, the only weight in the literal problem.
+
+        It is not in `WEIGHTS`, which serves diagnoses of convex methods.
+        """
         return ("C",)
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -180,7 +183,7 @@ class SSVM(StationaryMethod[Instance]):
         return search(given, solver, init, tol, max_iter, random_state, start, callback)
 
     def seconds(self, solver: str) -> float:
-        """The time limit, because branch and bound may run for years."""
+        """The default time limit of a solver, in seconds. Branch and bound has one, because it may run for years."""
         return TREE_SECONDS if solver == "global" else super().seconds(solver)
 
     def improve(
@@ -195,7 +198,10 @@ class SSVM(StationaryMethod[Instance]):
         return rescaled(unit, result.best).W / s**2, solver.dual()
 
     def enumerated(self, given: Instance, *, tol: float, time_limit: float | None = None) -> Solution | None:
-        """The global optimum with its tree of bounds, for at most `TINY` points and in `TINY_SECONDS`."""
+        """The global optimum with its tree of bounds, by branch and bound for at most `TINY_SECONDS`.
+
+        None if there are more than `TINY` points, or if the time does not suffice for a first result.
+        """
         seconds = TINY_SECONDS if time_limit is None else min(TINY_SECONDS, time_limit)
         if len(given.X) > TINY:
             return None

@@ -64,7 +64,7 @@ class Misread(NamedTuple):
 
 
 class At(NamedTuple):
-    """Both maxima of a misreading at W."""
+    """Both maxima of a misreading at W: the cheapest set for each point and class, and h*."""
 
     cost: FloatArray  # (n, R), of the cheapest set for each class
     sets: IntArray  # (n, R, k)
@@ -74,7 +74,10 @@ class At(NamedTuple):
 
 
 def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
-    """Return the k nearest points of each class, from differences of points; W (d, d) may be indefinite."""
+    """Return the k nearest points of each class, with distances from differences of points. W (d, d) may be indefinite.
+
+    itself: a point counts as one of its neighbours.
+    """
     n, found = len(p.X), []
     step = max(1, BLOCK // p.X.size)
     for start in range(0, n, step):
@@ -88,9 +91,9 @@ def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
 
 
 def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tuple[FloatArray, IntArray]:
-    """Return cost and cheapest sets with m points of class r (n,) and at most most(m) (n, R) of each other class.
+    """Return the cost (n,) and the cheapest set (n, k) of each point, with m of its k votes for the class r (n,).
 
-    The best m is chosen for each point.
+    most(m) (n, R): the largest number of votes of each other class. The best m is chosen for each point.
     """
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
@@ -130,7 +133,10 @@ def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
 
 
 def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
-    """Return Delta of sets (..., k) of points of class `own` (...), and a mask of the sets in the first maximum."""
+    """Return Delta of sets (..., k) in the misreading, and a mask of the sets over which the first maximum is taken.
+
+    own (...): the class of the point of each set.
+    """
     tied, loss = tied_for_most(p.y[sets], p.R), task_loss(p.y[sets], own, p.Lam)
     if misread.optimistic:
         loss = np.where(np.take_along_axis(tied, own[..., None], axis=-1)[..., 0], 0.0, loss)
@@ -138,7 +144,7 @@ def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple
 
 
 class _Columns(Columns):
-    """The dual over sets with the losses of a misreading."""
+    """The dual of a step of a misreading (module docstring), over the sets in use."""
 
     def __init__(self, p: Instance, misread: Misread, latent: IntArray):
         self.p, self.misread, self.cone = p, misread, misread.cone
@@ -168,12 +174,18 @@ class _Step(StepSolver):
         self.points = 0
 
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
-        """Stop also after `MOST_POINTS_OF_DUAL` points, because rounding may keep the gap from closing."""
+        """True if a round of the dual may end: by its gap, or after `MOST_POINTS_OF_DUAL` points.
+
+        Rounding may keep the gap from closing.
+        """
         self.points += 1
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
 
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
-        """Solve the step at W to a gap of tol * ||W||^2; return False if W leaves more than `FAR` to gain."""
+        """Solve the step at W to a gap of tol * ||W||^2. Return False, early, if the relative gap of W is above `FAR`.
+
+        at: both maxima at W.
+        """
         size = float(np.sum(W**2))
         here, start, bound = at, _objective(self.p, W, at, at), -math.inf
         for _ in range(MAX_ROUNDS):
@@ -195,12 +207,12 @@ class _Step(StepSolver):
 
 
 def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
-    """Return the objective at W of the step with the h* of `step`; at: both maxima at W."""
+    """Return the objective at W (d, d) of the step with the h* of `step`. at: both maxima at W."""
     return float(np.sum(W**2)) + p.C * float(np.sum(at.worst - scores(p.X, W, step.latent)))
 
 
 def step_gap(misread: Misread, question: Question) -> float:
-    """Return a proved upper bound of the metric's gap in its own step, relative to ||W||^2; inf without a proof."""
+    """Return a proved bound of the gap of the metric W in its own step, relative to ||W||^2; inf without a proof."""
     given = question.checked(instance)
     if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
@@ -228,7 +240,10 @@ def step_gap(misread: Misread, question: Question) -> float:
 
 
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
-    """Return True if some multiple of W improves the step by more than the share `FAR`. It needs no solver."""
+    """Return True if a multiple of W is so much better in the step that the relative gap of W exceeds `FAR`.
+
+    at: both maxima at W. size: ||W||^2. It needs no solver.
+    """
 
     def value(t: float) -> float:
         worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
@@ -238,7 +253,10 @@ def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
 
 
 def _bound(p: Instance, misread: Misread, latent: IntArray, q: FloatArray, q_index: IntArray) -> float:
-    """Return the dual value of q (m,) on points and sets (m, 1 + k), made feasible; -inf if a point has no weight."""
+    """Return the lower bound of the module docstring from weights q (m,), made feasible; -inf if a point has no weight.
+
+    q_index (m, 1 + k): the point and its set. latent (n, k): h*.
+    """
     point, sets = q_index[:, 0], np.sort(q_index[:, 1:], axis=1)
     loss, looked_at = _loss(p, misread, sets, p.y[point])
     proper = (np.diff(sets, axis=1) > 0).all(axis=1) & looked_at
@@ -266,7 +284,7 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return the misreading, but None if a multiple of the metric improves it by more than the share `FAR`.
+    """Return the misreading, but None if a multiple of the metric shows that its relative gap there exceeds `FAR`.
 
     Along the multiples of a metric, the objective of the step equals F.
     """
@@ -330,13 +348,13 @@ def _largest_one(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _class_weights(_: Question, p: Instance) -> FloatArray | None:
-    """Multiply the losses of a class with n_c points by n / (R n_c)."""
+    """Return the loss matrix with the row of a class of n_c points multiplied by n / (R n_c); None for equal sizes."""
     sizes = np.bincount(p.y)
     return None if sizes.min() == sizes.max() else p.Lam * (len(p.y) / (len(sizes) * sizes))[:, None]
 
 
 def _more_neighbors(by: int) -> Problem:
-    """Return the misreading that is problem (10) with k + by.
+    """Return the misreading that is problem (10) with k + by neighbours.
 
     It does not apply if a class cannot win such a vote (ValueError).
     """

@@ -5,29 +5,26 @@ fixes the set h*_i of the second maximum at the current W. The step is then conv
 equals F at the W that gave h*. So a step never increases F. Notation of enumeration.py.
 
 Literal: every line. Corrected: a tie in Delta has the largest loss of the tied classes (enumeration.py). The first
-maximum is over every h, with ties for most votes (Algorithm 3 prints tau = 1, so its loss is no upper bound). The
-paper names CCCP and runs SGD.
+maximum is over every h, with ties for most votes (Algorithm 3 prints tau = 1, so its loss is no upper bound). The paper
+names CCCP and runs SGD.
 
 `enumerated`  A row for every set h: the definition, for very small n.
 `generated`   Only the violated rows, found by exact loss-augmented inference.
-`polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes. So the rows of i are: for
-every
-    class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z
-    with
+`polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes. So the rows of i are: for every
+    class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z with
         sum_{j in r} z_j = m,   sum_{j not in r} z_j = k - m,   sum_{j in c} z_j <= m  for c != r,   0 <= z_j <= 1.
-    The sets of points in these rows are nested or disjoint. So the matrix is totally unimodular, and the linear
-    program has an integral optimum. (One program for all m would not have one: its m could be fractional.) Each
-    row has the dual of the maximum in place of the maximum, with u, v free. There is no row for an m that no set
-    has. For m = k there are no other points, and v, w and the s of this block are left out.
+    D_j is the squared distance of i and j. The sets of points in these rows are nested or disjoint. So the matrix is
+    totally unimodular, and the linear program has an integral optimum. (One program for all m would not have one: its
+    m could be fractional.) Each row has the dual of the maximum in place of the maximum, with u, v free. There is no
+    row for an m that no set has. For m = k there are no other points, and v, w and the s of this block are left out.
 `best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
 `dual`        Over q_i in the simplex over the sets of i. ||P_+(-G)||^2 is stated as a least ||S - G||^2.
 
-Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set for
-each point, sets one list of sets for each point. Raises ValueError if h*_i is not a set of k others in which y_i
-wins.
+Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set for each
+point, sets one list of sets for each point. Raises ValueError if h*_i is not a set of k others in which y_i wins.
 
-Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
-Gerrymandering, NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
+Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood Gerrymandering,
+NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
 """
 
 from __future__ import annotations
@@ -94,7 +91,7 @@ def Psi(X: FloatArray, i: int, h: Neighbors) -> FloatArray:
 
 
 def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
-    """The task loss: Delta(y_i, h), pessimistic."""
+    """The task loss: Delta(y_i, h), where a tie has the largest loss of the tied classes."""
     #: Delta(y, h) = max of Lam(y, r) over the classes r tied for most votes in h
     #:   | \Delta(y, h) = \max \{ \Lambda(y, r) : r \text{ tied for most votes in } h \} | (4)
     #: (the paper prints Lam(y, r) for the one tied class r that a heuristic picks)
@@ -103,14 +100,14 @@ def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
 
 
 def inner(W: Any, M: FloatArray) -> Any:
-    """The score: <W, M>, of M = Psi."""
+    """The score: <W, M>, which is S_W(x_i, h) for M = Psi(x_i, h)."""
     #: S_W(x_i, h) = <W, Psi(x_i, h)>
     #:   | S_{\mathbf{W}}(\mathbf{x}_i, h) = \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle | (7)
     return cp.sum(cp.multiply(M, W))
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """The winning sets at the current W, fixed in the step: P (d, d).
+    """The winning sets at the current W, fixed in the step: P = sum_i Psi(x_i, h*_i) (d, d).
 
     Raises ValueError if the class of a point does not win in its set.
     """
@@ -135,7 +132,10 @@ def restricted(
 
 
 def with_rows(X: FloatArray, y: IntArray, C: float, Lam: FloatArray, P: Any, sets: Sets) -> cp.Problem:
-    """The convex step of CCCP: for P (d, d), a matrix or a `cvxpy.Parameter`, with the rows of `sets[i]` only."""
+    """The convex step of CCCP: for P = sum_i Psi(x_i, h*_i) (d, d), with the rows of `sets[i]` only.
+
+    P may be a `cvxpy.Parameter`. Variables: "W" (d, d) and "t" (n,).
+    """
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
     t = cp.Variable(n, name="t")
@@ -181,7 +181,7 @@ def best_assignment(X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArra
 
 
 def every_set(y: IntArray, k: int) -> list[list[Neighbors]]:
-    """Every set h of every point."""
+    """Every set h of every point: all sets of k other points, in one list for each point."""
     #: every h with |h| = k, x_i not in h | \text{every } h \text{ with } |h| = k, \ \mathbf{x}_i \notin h
     return [list(all_sets(np.zeros(len(y)), y, i, k)) for i in range(len(y))]
 
@@ -197,8 +197,8 @@ def generated(
 ) -> Generated:
     """The same step with few sets: solve, find the worst set of every point, and add the violated ones.
 
-    The loop ends when no new set is violated by more than `VIOLATED`; there are finitely many sets. Raises
-    SolverFailure if the back end gives no answer.
+    The loop ends when no new set is violated by more than `VIOLATED`; there are finitely many sets. solver: a back end
+    of cvxpy. Raises SolverFailure if it gives no answer.
     """
     sets: list[list[Neighbors]] = [[h] for h in h_star]
     rounds = 0
@@ -258,7 +258,7 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
     """One block for fixed i, r and m, the dual of the linear program for the best h: objective and rows.
 
     The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
-    at most m votes for each of these.
+    at most m votes for each of these. D: for each class, the distances of its points. name: for the variables.
     """
     #: the multipliers: u of m votes for r;  v of k - m others;  w_c of at most m votes for c;  s_j of point j at
     #:   most once

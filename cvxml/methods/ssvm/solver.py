@@ -37,7 +37,10 @@ def search(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """Return the best of the CCCP runs from all starts. The runs solve the same problem on X / s with C s^4."""
+    """Return the best of the CCCP runs from all starts.
+
+    They solve the same problem on X / s with C s^4, of about unit scale.
+    """
     s = unit_scale(p.X)
     unit = p.scaled(s)
     starts = _starts(unit, init, random_state, s) if start is None else [("warm", start.metric * s**2)]
@@ -89,7 +92,10 @@ def search_globally(
 
 
 def start_metric(p: Instance, name: str, random_state: int = 0) -> FloatArray:
-    """Return a start by name: "zero", "identity", "relieff" (a diagonal) or "random" (G G^T / d, G normal)."""
+    """Return the start (d, d) with this name, one of `STARTS`. Raises ValueError for another name.
+
+    "zero", "identity", "relieff" (a diagonal of feature weights), or "random" (G G^T / d, with G standard normal).
+    """
     d = p.X.shape[1]
     if name == "zero":
         return np.zeros((d, d))
@@ -117,7 +123,7 @@ def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[s
 
 
 def _in_units(step: Step, s: float) -> Step:
-    """Return a step of the problem on X / s in the units of X."""
+    """Return a step that was recorded for the problem on X / s, with its values in the units of X."""
     per = s**4
     return replace(
         step,
@@ -147,7 +153,10 @@ def notes_on(found: Found, certificate: Certificate) -> list[str]:
 
 
 class LiteralSteps:
-    """The steps by the back end "clarabel" or "scs", as stated. The certificate decides if a metric is stationary."""
+    """The convex steps of CCCP by the back end "clarabel" or "scs", as stated in problem.py.
+
+    The certificate decides if a metric is stationary.
+    """
 
     unfinished = Status.BACKEND
     keeps_start = False
@@ -160,7 +169,7 @@ class LiteralSteps:
         return self._dual
 
     def solve(self, at: Point, tol: float) -> StepResult:
-        """Solve the literal step, and its dual over the sets that constraint generation found."""
+        """Solve the literal step at a point, and its dual over the sets that constraint generation found."""
         from cvxml.core.backend import solve_problem
         from cvxml.methods.ssvm.problem import dual, generated
 

@@ -62,7 +62,7 @@ class Columns(ConeDual):
         self._index()
 
     def _lengths(self, sets: IntArray) -> FloatArray:
-        """sum_{j in h} ||x_i - x_j||^2 for sets (n, m, k)."""
+        """sum_{j in h} ||x_i - x_j||^2 (n, m), for the sets h of each point i in `sets` (n, m, k)."""
         total = np.zeros(sets.shape[:2])
         for t in watched(range(sets.shape[2])):
             difference = self.X[:, None, :] - self.X[sets[:, :, t]]
@@ -70,12 +70,15 @@ class Columns(ConeDual):
         return total
 
     def set_latent(self, latent: IntArray) -> None:
-        """Change h* in M. The known sets stay, and h* is added to them."""
+        """Change h* in M to `latent` (n, k). The sets in use stay, and h* is added to them."""
         self.latent = latent
         self.take_in(latent[:, None, :], np.ones((len(latent), 1), dtype=bool))
 
     def take_in(self, sets: IntArray, wanted: np.ndarray) -> None:
-        """Add the sets (n, m, k) that are wanted (n, m) and new; drop sets that are idle for long, except h*."""
+        """Add the sets (n, m, k), m for each point, where `wanted` (n, m) is True and the set is new.
+
+        Drop sets that had no weight for `IDLE` rounds, except h*.
+        """
         known = (self.sets[:, :, None, :] == sets[:, None, :, :]).all(axis=3) & self.real[:, :, None]
         wanted = wanted & ~known.any(axis=1)
         self.idle = np.where(self.q > 0, 0, self.idle + 1)
@@ -112,7 +115,7 @@ class Columns(ConeDual):
         self.row_ends = np.concatenate([[0], np.cumsum(np.bincount(self.first, minlength=n))])
 
     def image(self, q: FloatArray) -> FloatArray:
-        """M (d, d), through the graph Laplacian of the weights of the pairs."""
+        """The matrix M (d, d) of q (n, columns), through the graph Laplacian of the weights of the pairs."""
         n, k = self.latent.shape
         weights = np.bincount(
             self.where.ravel(), np.repeat(q[self.rows, self.columns], k), minlength=len(self.first)
@@ -127,7 +130,10 @@ class Columns(ConeDual):
         return M
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """sum_{j in h} D_W(i, j) (n, columns) for 2 W = sum of the positive `values` times vectors vectors^T."""
+        """The sum of D_W(i, j) over the members j of each set (n, columns), for W = P_+(M) / 2.
+
+        values, vectors: eigenvalues and eigenvectors of M.
+        """
         keep = values > 0
         Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / 2))
         pairs = np.empty(len(self.first))
@@ -152,7 +158,7 @@ class Columns(ConeDual):
         return products
 
     def unpaid(self, q: FloatArray) -> FloatArray:
-        """C sum_c q_ic (largest Delta of i - Delta_ic), (n,)."""
+        """C sum_c q_ic (max_c' Delta_ic' - Delta_ic) for each point i (n,), with Delta_ic of the set c of i."""
         below = self.delta.max(axis=1, keepdims=True) - self.delta
         unpaid: FloatArray = self.C * np.sum(q * below, axis=1)
         return unpaid
@@ -170,7 +176,7 @@ class Columns(ConeDual):
         return self.C * float(np.sum(at.v * (best - score)))
 
     def bound(self, at: At) -> float:
-        """C sum q Delta - 1/4 ||P_+(M)||^2, a lower bound of the step over these sets."""
+        """C sum q Delta - 1/4 ||P_+(M)||^2: the optimum of the step with only these sets is at least this."""
         return self.C * float(np.sum(at.v * self.delta)) - at.scale
 
 
@@ -192,7 +198,7 @@ class Steps(Protocol):
     keeps_start: bool  # True if an interrupt of the first step returns the start
 
     def solve(self, at: Point, tol: float) -> StepResult:
-        """Solve the step at `at`."""
+        """Solve the step at a point, to a gap of about tol * ||W||^2."""
 
     def dual(self) -> Dual:
         """Return "q" (m,) and "q_index" (m, 1 + k) of the last step: weights, points and sets."""
@@ -246,11 +252,14 @@ class StepSolver:
         return StepResult(best, lowest, bound, stationary)
 
     def _objective(self, here: Point, own: FloatArray) -> float:
-        """Return the objective of the step at `here`; own (n,): the sums of distances over h*."""
+        """Return the objective of the step at W of `here`. own (n,): the cost at W of the fixed h*."""
         return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
-        """Add the best sets at `here` of the classes with a value above that of all known sets."""
+        """Add the best sets at `here` of up to `CLASSES` classes for each point, if they are worse than all known sets.
+
+        A set is worse if its S + Delta is larger.
+        """
         columns = self.columns
         values = self.p.Lam[self.p.y] - here.offending.cost
         near_to = np.argsort(-values, axis=1, kind="stable")[:, :CLASSES]
@@ -268,9 +277,10 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the restricted dual to a share of the open gap. Return W, its bound, and whether it was reached.
+        """Solve the dual over the known sets to a share of the open gap.
 
-        The share is not reached if the scales of the problem differ too much.
+        Return W, its lower bound, and whether it was reached. lowest: the least objective of the step so far. The share
+        is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
         if self.step == 0:

@@ -78,7 +78,7 @@ def known_at_root(p: Instance) -> IntArray:
 
 
 def possible(least: IntArray, most: IntArray, own: int, k: int) -> bool:
-    """Return True if a set of k with `least` to `most` (R,) points of each class lets class `own` win."""
+    """Return True if some set of k points with `least` to `most` (R,) points of each class lets class `own` win."""
     low, high = np.delete(least, own), np.delete(most, own)
     for m in range(max(int(least[own]), 1), min(int(most[own]), k) + 1):
         others = np.minimum(high, m - 1)
@@ -88,12 +88,12 @@ def possible(least: IntArray, most: IntArray, own: int, k: int) -> bool:
 
 
 def counts(known: IntArray, y: IntArray, R: int) -> tuple[IntArray, IntArray]:
-    """Return the least and the most points of each class (R,) in a set that agrees with `known` (n,)."""
+    """Return the least and the largest number of points of each class (R,) in sets that agree with `known` (n,)."""
     return np.bincount(y[known == IN], minlength=R), np.bincount(y[known != OUT], minlength=R)
 
 
 def follow(known: IntArray, y: IntArray, own: int, k: int, R: int) -> IntArray | None:
-    """Return `known` (n,) of one point with all its consequences; None if no set agrees with it."""
+    """Return `known` (n,) of one point of class `own`, with all memberships that follow; None if no set agrees."""
     known = known.copy()
     least, most = counts(known, y, R)
     if not possible(least, most, own, k):
@@ -115,12 +115,15 @@ def follow(known: IntArray, y: IntArray, own: int, k: int, R: int) -> IntArray |
 
 
 def is_exchange(known: IntArray, y: IntArray, i: int, j: int, other: int) -> bool:
-    """Return True if `other` could take the place of j in h*_i, but is not in h*_i according to `known` (n,)."""
+    """Return True if i, j, `other` is an exchange for `known` (n,) of point i.
+
+    This means that j is settled to be in h*_i and `other` not to be, and `other` could take the place of j.
+    """
     return bool(known[j] == IN and known[other] == OUT and other != i and (y[other] in (y[j], y[i])))
 
 
 class Leaf(NamedTuple):
-    """Feasible multipliers of a leaf."""
+    """Multipliers of a leaf: q on sets (a point and its members), nu on exchanges i, j, l."""
 
     q: FloatArray  # (m,)
     sets: IntArray  # (m, 1 + k)
@@ -129,11 +132,11 @@ class Leaf(NamedTuple):
 
 
 def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Return the certificate of kind "enumerated" of `W` (d, d).
+    """Return the certificate of kind "enumerated" of `W` (d, d): its gap to the global optimum.
 
     dual: "tree" (rows, 4); "q" (m,) with "q_index" (m, 2 + k): leaf, point, set; "nu" (e,) with "nu_index" (e, 4):
-    leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are
-    no tree.
+    leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are no
+    tree.
     """
     found = inferred(p, W)
     family = step(p, found.latent, of_points(found.worst))
@@ -172,7 +175,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
 
 
 def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, IntArray, Leaf]]]:
-    """Return the tree (rows, 4), and the leaves that may hold a metric: row, `known` (n, n), repaired multipliers.
+    """Return the tree (rows, 4), and the leaves that metrics may belong to: row, `known` (n, n), repaired multipliers.
 
     Raises ValueError as `certify_tree` does.
     """
@@ -190,9 +193,9 @@ def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, In
 
 
 def _tree(dual: Dual, n: int) -> IntArray:
-    """Return the tree (rows, 4) for n points. Raises ValueError if it is no tree."""
+    """Return the tree (rows, 4) of a dual for n points. Raises ValueError if it is no tree."""
     if "tree" not in dual:
-        raise ValueError("the dual of an enumerated certificate has no 'tree'")
+        raise ValueError("the dual of an enumerated certificate must hold 'tree', with a row for each node")
     tree = np.asarray(dual["tree"])
     if tree.ndim != 2 or tree.shape[1] != 4 or len(tree) == 0 or tree.dtype.kind not in "iu":
         raise ValueError(
@@ -201,26 +204,28 @@ def _tree(dual: Dual, n: int) -> IntArray:
     tree = tree.astype(np.intp)
     branches = tree[tree[:, 0] >= 0]
     if (branches[:, :2] >= n).any() or (branches[:, 1] < 0).any():
-        raise ValueError("a branch of the tree names a point that does not exist")
+        raise ValueError(
+            f"dual 'tree' must branch on points 0 to {n - 1} (its first two columns); a row does not"
+        )
     children = np.sort(branches[:, 2:].ravel())
     if (
         not np.array_equal(children, np.arange(1, len(tree)))
         or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
     ):
         raise ValueError(
-            "the rows are not a tree: every row but the first must be the child of one row above it"
+            "dual 'tree': every row but the first must be the child of exactly one row, which is above it"
         )
     return tree
 
 
 def _by_leaf(index: IntArray, rows: int) -> list[IntArray]:
-    """Return the places in `index` that belong to each row of the tree."""
+    """Return, for each row of the tree, the places in `index` with this row in their first column."""
     order = np.argsort(index[:, 0], kind="stable")
     return np.split(order, np.searchsorted(index[order, 0], np.arange(1, rows)))
 
 
 def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
-    """Yield every leaf that may hold a metric, with its `known` (n, n)."""
+    """Yield the row of every leaf that metrics may belong to, with its `known` (n, n)."""
     stack = [(0, known_at_root(p))]
     while stack:
         row, known = stack.pop()
@@ -240,7 +245,7 @@ def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
 
 
 def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
-    """Return the multipliers, made feasible."""
+    """Return the multipliers of a leaf, made feasible. known (n, n): the memberships there."""
     q, nu = np.clip(leaf.q, 0.0, 1.0), np.maximum(leaf.nu, 0.0)
     sets, proper = in_order(leaf.sets)
     q, sets = q[proper & (q > 0)], sets[proper & (q > 0)]
@@ -254,7 +259,7 @@ def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
 
 
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
-    """Return V near P_+(M)/2, the bound minus its rounding error, and the largest error of V."""
+    """Return V near P_+(M)/2 (d, d), the bound of the leaf minus its rounding error, and the error of V in norm."""
     norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
     a = loss.to_domain(p.C * leaf.q)
     M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Duals(a, np.arange(len(a))))
@@ -265,7 +270,10 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 
 
 def stored(tree: IntArray, leaves: Sequence[tuple[int, Leaf]], k: int) -> Dual:
-    """Return the tree (rows, 4) and the multipliers of its leaves, each with its row, in the form of `certify_tree`."""
+    """Return the dual in the form of `certify_tree`: the tree (rows, 4) and the multipliers of its leaves.
+
+    leaves: the row and the multipliers of each leaf.
+    """
     sets = [np.column_stack([np.full(len(leaf.sets), row), leaf.sets]) for row, leaf in leaves]
     exchanges = [np.column_stack([np.full(len(leaf.exchanges), row), leaf.exchanges]) for row, leaf in leaves]
     return {
