@@ -30,7 +30,7 @@ LOOSE = 1e-3  # relative to the scale: larger rounding is too much at any tolera
 
 
 class StationaryJudgement(NamedTuple):
-    """A verdict with its reasons, its certificates, and the better metric if one was found."""
+    """A verdict with its reasons, the certificates it rests on, and the better metric if one was found."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -231,12 +231,12 @@ def _verdict(
 
 
 def _scale(method: str, proof: Certificate, ours: Certificate) -> float:
-    """Return the scale for relative tolerances: the candidate's or ours, as the method defines it."""
+    """Return the scale for relative tolerances: the candidate's or that of our metric, as the method defines it."""
     return (proof if get(method).SCALE == "candidate" else ours).scale
 
 
 def _remaining_gain(proof: Certificate) -> tuple[float, str]:
-    """Return the largest gain that the certificate leaves possible, and the name of the step or gradient."""
+    """Return an upper bound of the gain that is still possible, and the name of the step or gradient that has it."""
     if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
         found = proof.stationarity
         return max(found.gradient, found.dc_residual), "to first order, its gradient"
