@@ -46,7 +46,7 @@ def above(log: Any) -> str:
 
 
 def of_family(given: Any, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for ITML or LSML."""
+    """Return the entries of the side file for ITML or LSML, from the checked inputs and the saved solution."""
     of = get_exact(saved.method)
     assert isinstance(of, FamilyMethod)
     A, member, family = of.matrix(given, saved.metric), of.member(given), of.member(given, Fraction)
@@ -110,7 +110,7 @@ PRICES: dict[str, Callable[[Any, Family, Sequence[Duals], FloatArray], Rows]] = 
 
 
 def of_box(given: sdml.Instance, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for SDML."""
+    """Return the entries of the side file for SDML, from the checked inputs and the saved solution."""
     d = len(given.prior)
     own = dual_array(saved.dual, "U", given.prior.shape)
     U = to_domain(given.S, given.rounded, given.lam, given.start, own)

@@ -49,7 +49,7 @@ def cases_of(methods: Sequence[str]) -> list[Case]:
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one case."""
+    """The result of one case: the gaps, the seconds and the verdicts by solver, and if they agree."""
 
     method: str
     data: str

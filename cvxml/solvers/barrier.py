@@ -53,7 +53,7 @@ class Smooth(Protocol):
 
 
 class State(NamedTuple):
-    """The state after a step."""
+    """The iterate after a step: M, the rho of the step, f(M), and the Newton decrement."""
 
     M: FloatArray  # (r, r), positive definite
     rho: float  # the rho of the step

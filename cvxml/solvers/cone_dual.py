@@ -260,7 +260,7 @@ class Search:
     """The state of one run: the lengths of gradient and Newton steps, and the number of iterations."""
 
     def __init__(self, dual: ConeDual, step: float, max_iter: float, batch: tuple[int, int] = BATCH):
-        """step: a first guess of the gradient step.
+        """Prepare a run. step: a first guess of the gradient step.
 
         batch: limits of the number of gradient steps before a Newton round, see `BATCH`.
         """

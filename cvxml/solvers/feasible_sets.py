@@ -86,7 +86,7 @@ class Boxes(FeasibleSet):
         return free & (self.low < self.high)
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """Each entry that moves has its own direction."""
+        """The directions that change one entry each, for the entries in `moves`."""
         return Face(np.nonzero(moves & self.moves(v, slope)))
 
 
@@ -108,7 +108,7 @@ class Simplices(FeasibleSet):
         return moves
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """The positive entries of a row move with sum zero."""
+        """The directions that change the positive entries of a row, and keep the sum of the row."""
         row, column = np.nonzero(moves & (v > 0))
         return grouped(row, (row, column))
 
@@ -148,9 +148,9 @@ class TwoSides(FeasibleSet):
         return moves
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """A row at the cap has two groups of positive entries that move with sum zero: one on each side.
+        """The directions that change the positive entries of a row, and keep its constraints.
 
-        Below the cap the positive entries of both sides are one group, and their signed sum stays zero.
+        At the cap, the sum of each side stays the same. Below the cap, the signed sum over both sides stays zero.
         """
         row, column = np.nonzero(moves & (v > 0))
         group = 2 * row + (self.down[row, column] & self.at_cap(v)[row])

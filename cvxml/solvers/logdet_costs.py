@@ -41,14 +41,14 @@ class Ends(NamedTuple):
     c: FloatArray  # (t,)
 
     def quadratic(self, V: FloatArray) -> FloatArray:
-        """e_t^T V e_t (t,) for every row."""
+        """The values e_t^T V e_t (t,) of all rows, for V (k, k)."""
         (i, j), Q = self.pairs.T, self.x @ V @ self.x.T
         own = Q.diagonal()
         values: FloatArray = self.c * (own[i] + own[j] - Q[i, j] - Q[j, i])
         return values
 
     def weighted(self, w: FloatArray) -> FloatArray:
-        """sum_t w_t e_t e_t^T (k, k), through the graph Laplacian of the weights."""
+        """sum_t w_t e_t e_t^T (k, k), for weights w (t,), through the graph Laplacian of the weights."""
         (i, j), n, w = self.pairs.T, len(self.x), self.c * w
         degree = np.bincount(i, w, n) + np.bincount(j, w, n)
         half = self.x.T @ (degree[:, None] / 2 * self.x - csr_array((w, (i, j)), (n, n)) @ self.x)
@@ -70,7 +70,7 @@ class Ranks(NamedTuple):
         return len(self.p)
 
     def gram(self) -> FloatArray:
-        """<F_t, F_s> (t, t)."""
+        """The inner products <F_t, F_s>, as a matrix (t, t)."""
         G: FloatArray = (self.p @ self.p.T) ** 2
         if self.m is not None:
             mixed = (self.p @ self.m.T) ** 2
@@ -78,12 +78,12 @@ class Ranks(NamedTuple):
         return G
 
     def products(self, V: FloatArray) -> FloatArray:
-        """<F_t, V> (t,)."""
+        """The inner products <F_t, V> (t,), for V (k, k)."""
         plus = quadratic(self.p, V) if self.ends is None else self.ends.quadratic(V)
         return plus - (0.0 if self.m is None else quadratic(self.m, V))
 
     def total(self, y: FloatArray) -> FloatArray:
-        """sum_t y_t F_t (k, k)."""
+        """sum_t y_t F_t (k, k), for weights y (t,)."""
         plus = weighted(self.p, y) if self.ends is None else self.ends.weighted(y)
         return plus - (0.0 if self.m is None else weighted(self.m, y))
 
@@ -97,7 +97,7 @@ class Point(Protocol):
 
     @property
     def value(self) -> float:
-        """The cost."""
+        """The cost at the metric."""
 
     @property
     def K(self) -> FloatArray:
@@ -108,7 +108,7 @@ class Point(Protocol):
         """The matrices F_t; the Hessian of the cost is V -> sum_t <F_t, V> F_t."""
 
     def along(self, V: FloatArray) -> Callable[[float], float]:
-        """t -> the derivative of the cost at I + t V along V."""
+        """Return a function of t: the derivative of the cost at the metric I + t V in the direction V."""
 
 
 class Cost(Protocol):

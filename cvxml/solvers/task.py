@@ -55,7 +55,7 @@ class Reached(NamedTuple):
 
 
 class Along:
-    """The `Iterate` (core/run.py) that goes along a series of metrics."""
+    """An `Iterate` (core/run.py) that takes its metrics from a given series, one at each step."""
 
     def __init__(self, states: Iterator[Reached], named: Callable[..., Dual]):
         self.states, self.named, self.at = states, named, next(states)

@@ -1,7 +1,7 @@
 """The problems of the twin that have logarithms: their intervals in fractions, with logarithms of some 70 digits.
 
-Each function for a problem returns (lower bound, objective of the metric), as in twin.py. Logarithms in the side file
-are upper bounds, in units of 1 / logs_over.
+Each function for a problem returns the lower bound of the objective, and its value at the metric, as in twin.py.
+Logarithms in the side file are upper bounds, in units of 1 / logs_over.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LAST = Fraction(1, 10**40)
 
 
 def softmaxes(p: Problem, pulls: dict[int, dict[int, Fraction]]) -> tuple[Fraction, Fraction]:
-    """sum_i [ sum_j pull_ij D_ij + log sum_{k != i} exp(-D_ik) ]
+    """Return the lower bound and the value of sum_i [ sum_j pull_ij D_ij + log sum_{k != i} exp(-D_ik) ].
 
     pulls: pull_ij by i and then by j, for the points i of the sum in ascending order.
     """
@@ -75,7 +75,7 @@ def softmaxes(p: Problem, pulls: dict[int, dict[int, Fraction]]) -> tuple[Fracti
 
 
 def mcml(p: Problem) -> tuple[Fraction, Fraction]:
-    """sum_i [ mean of D over the other points of the class + log sum exp(-D) ]"""
+    """Return the bounds of `softmaxes` for MCML: pull_ij is the inverse number of other points in the class of i."""
     y = p.classes()
     mates = {i: [j for j in range(p.n) if j != i and y[j] == y[i]] for i in range(p.n)}
     # the checker has these weights as whole numbers over `over`
@@ -84,7 +84,7 @@ def mcml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def boostmetric(p: Problem) -> tuple[Fraction, Fraction]:
-    """log sum exp(D_ij - D_il) + v tr A"""
+    """Return the lower bound and the value of BoostMetric: log sum exp(D_ij - D_il) + v tr A."""
     triplets, v, r = listed(p), positive(p.params["v"]), Fraction(p.whole(p.side["logs_over"]))
     require(triplets and r > 0, "triplets, or logs_over")
     z, margins = p.whole(p.side["log_sum"]) / r, [p.D(i, l) - p.D(i, j) for i, j, l in triplets]
@@ -138,7 +138,7 @@ def divergence(p: Problem, weights: dict[tuple[int, int], Fraction]) -> tuple[Fr
 
 
 def itml(p: Problem) -> tuple[Fraction, Fraction]:
-    """D_ld(A, A_0) + gamma sum f(xi / xi_0)
+    """Return the lower bound and the value of ITML: D_ld(A, A_0) + gamma sum f(xi / xi_0).
 
     f(x) = x - 1 - log x. For a similar pair xi_0 = u and xi = max(D, u); for a dissimilar pair xi_0 = l and xi = min(D,
     l).
@@ -161,7 +161,10 @@ def itml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def sdml(p: Problem) -> tuple[Fraction, Fraction]:
-    """tr A_0^-1 M + eta (sum_S D - sum_D D) - log det M + lam sum_{i != j} |M_ij|"""
+    """Return the lower bound and the value of SDML.
+
+    The objective is tr A_0^-1 M + eta (sum_S D - sum_D D) - log det M + lam sum_{i != j} |M_ij|, for the metric M.
+    """
     require("prices" not in p.side, "prices")
     eta, lam, P = positive(p.params["eta"]), number(p.params["lam"]), eliminated(prior_of(p))[0]
     for kind, sign in zip(both_kinds(p), (1, -1), strict=True):
@@ -178,7 +181,7 @@ def sdml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def lsml(p: Problem) -> tuple[Fraction, Fraction]:
-    """D_ld(M, A_0) + sum w [sqrt u - sqrt v]_+^2
+    """Return the lower bound and the value of LSML: D_ld(M, A_0) + sum w [sqrt u - sqrt v]_+^2.
 
     u, v: the squared distances of the near and the far pair. Roots are rounded to multiples of 1 / U.
     """
@@ -209,10 +212,11 @@ def lsml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def nca(p: Problem) -> tuple[Fraction, Fraction]:
-    """The convex step at the metric: sum_i [ c_i (log sum exp(-D) + sum w D) + sum c w log (c w) ] - (sum c_i for f)
+    """Return the lower bound and the value of the convex step of NCA at the metric.
 
-    `lesser` holds lower bounds of the numbers c w. The numbers 127 and 2^-128 come from t log t >= -127 t - 2^-128. The
-    objective - sum p_i (criterion f) or - sum log p_i (g) is at most the step.
+    The step is sum_i [ c_i (log sum exp(-D) + sum w D) + sum c w log (c w) ], for criterion f minus sum_i c_i. `lesser`
+    holds lower bounds of the numbers c w. The numbers 127 and 2^-128 come from t log t >= -127 t - 2^-128. The
+    objective - sum p_i (f) or - sum log p_i (g) is at most the step.
     """
     y, criterion, r = p.classes(), p.params["criterion"], Fraction(p.whole(p.side["logs_over"]))
     require(criterion in ("f", "g") and p.params.get("similarity") is None and r > 0, "parameters")
@@ -266,7 +270,10 @@ def within(value: Any, least: float, most: float) -> Fraction:
 
 
 def ldml(p: Problem) -> tuple[Fraction, Fraction]:
-    """sum_near w log(1 + exp(D - b)) + sum_far w log(1 + exp(b - D)) + n w_0 log(1 + exp(-b))"""
+    """Return the lower bound and the value of LDML.
+
+    The objective is sum_near w log(1 + exp(D - b)) + sum_far w log(1 + exp(b - D)) + n w_0 log(1 + exp(-b)).
+    """
     r = Fraction(p.whole(p.side["logs_over"]))
     require(r > 0, "logs_over")
     kinds, alone, losses = both_kinds(p), Fraction(0), p.params.get("losses", "sum")
