@@ -86,7 +86,7 @@ def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Cas
     """Return the cases of a folder that match a pattern, sorted by file name.
 
     folder: None means the cases in this package. pattern: a case id with wildcards as in fnmatch, for example
-    "mlsvm-*"; or the exact `formula` of a case, for example "lmnn:squared_hinge", in small or capital letters.
+    "mlsvm-*"; or the exact `formula` of a case, for example "mmc:diagonal", in small or capital letters.
 
     Raises ValueError if the folder contains no cases, a file is not a case, or no case matches the pattern.
     """

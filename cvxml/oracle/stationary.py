@@ -249,7 +249,11 @@ def _remaining_gain(proof: Certificate) -> tuple[float, str]:
 def _judge_optimal(
     asked: Asked, proof: Certificate, ours: Certificate, stationary: str
 ) -> StationaryJudgement:
-    """Compare a stationary metric with the best of our own starts and, for a tiny problem, with a global bound."""
+    """Return the judgement of a stationary metric with the claim "optimal".
+
+    The metric is compared with the best of our own starts and, for a tiny problem, with a global bound. stationary: the
+    reason why it is stationary.
+    """
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(
         asked.given, tol=tol / 10, init=list(module.STARTS), time_limit=asked.left, callback=asked.callback

@@ -39,7 +39,7 @@ def cases() -> list[Case]:
 
 
 def cases_of(methods: Sequence[str]) -> list[Case]:
-    """Return the cases of some methods and of their variants, for example of "lmnn" and "lmnn:squared_hinge".
+    """Return the cases of some methods and of their variants, for example of "mmc" and "mmc:diagonal".
 
     Raises ValueError for an unknown id.
     """
