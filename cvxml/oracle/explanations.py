@@ -1,6 +1,7 @@
 """Possible explanations of a refuted metric: misreadings, slips in writing it down, other features, other weights.
 
-Each `Explanation` holds the gap that the metric has in the other problem. diagnose.py decides which ones are reported.
+A misreading is another problem that a program may solve by mistake (core/misreading.py). Each `Explanation` holds the
+gap that the metric has in the other problem. diagnose.py decides which ones are reported.
 """
 
 from __future__ import annotations
@@ -267,9 +268,9 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 
 
 def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield an explanation for each weight of the method: c times `metric` is optimal for the value w of the weight.
+    """Yield an explanation for each weight of the method: c times `metric` is optimal for another value of the weight.
 
-    c and w are fitted together. A margin other than 1, other units and another standardization have this form.
+    c and this value are fitted together. A margin other than 1, other units and another standardization have this form.
     """
     for name in get(judge.method).WEIGHTS:
         found = None

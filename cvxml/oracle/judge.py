@@ -138,8 +138,9 @@ class Judge:
         return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
     def sharpen(self, share: float) -> None:
-        """Solve further problems so tightly that a relative gap of `share` is resolved, at most to `FINEST` *
-        tolerance.
+        """Solve further problems so tightly that a relative gap of `share` is resolved.
+
+        Their tolerance is at most the user's tolerance, and at least `FINEST` times that.
         """
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 

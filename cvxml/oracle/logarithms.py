@@ -25,9 +25,9 @@ def log_above(value: Fraction, digits: int = DIGITS) -> int:
 
 
 def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
-    """Return a hint for a logarithm that is known as a ball.
+    """Return a hint for ln y, which is known as a ball `log`.
 
-    value: a lower bound of the number y itself, in which hints for small numbers need more slack.
+    value: a lower bound of y. A hint for the logarithm of a small number y needs more slack.
     """
     # the last squarings of a small number are rounded to 2^-192, which is a larger share of it
     rounding = math.ceil(Fraction(4, 1 << (FINE - digits)) / value)

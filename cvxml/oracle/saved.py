@@ -54,7 +54,7 @@ class Recertified:
     exact: Exact | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return the claims and the proof as plain data for JSON."""
         c = self.certificate
         content = {
             "method": self.method,
@@ -98,8 +98,9 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
     Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`; without a dual, its first
     derivatives prove it stationary. Refuted: the metric is not feasible, or the file claims an objective or a bound
     that the data contradict, or it claims a gap, rel_gap or radius smaller than the recomputed one. Inconclusive:
-    otherwise. tol: relative to the scale, as in `cvxml.check`. exact:
-    compute the bound without rounding.
+    otherwise.
+
+    tol: relative to the scale, as in `cvxml.check`. exact: compute the bound without rounding.
 
     Raises ValueError if the content is not that of a solution.
     """

@@ -1,12 +1,13 @@
 """Judge a metric of a method that is not convex.
 
-Our solver solves the convex step of the method at the candidate, and descends from there. The repaired dual variables
-bound the gain of the step from above. If this bound is small, the candidate is stationary. If the descent leads to a
-clearly better metric, that metric is the witness that refutes the candidate. A refuted metric is close if both the step
-and the descent gain at most `CLOSE` of the scale.
+The convex step of the method at the candidate is a convex problem with an objective that is at least that of the
+method, and equal to it at the candidate. Our solver solves this step, and descends from there. The repaired dual
+variables bound the gain of the step from above. If this bound is small, the candidate is stationary. If the descent
+leads to a clearly better metric, that metric is the witness that refutes the candidate. A refuted metric is close if
+both the step and the descent gain at most `CLOSE` of the scale.
 
 The claim "optimal" is refuted by a better metric from our own starts. Its proof needs a lower bound of F over all
-metrics, for example from `StationaryMethod.enumerated`, which is for tiny problems.
+metrics, for example from `StationaryMethod.enumerated`, which is for tiny problems. F is the objective of the method.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class FactorStart:
         return Estimate(self.objective, self.gap, self.objective)
 
     def round(self) -> None:
-        """Choose the rows, take steps of L-BFGS, and change the width and the columns."""
+        """Choose the rows, take steps of L-BFGS, and change the width g of the hinge and the columns of L."""
         rows, self.key = self._held()
         active = Active.of(self.Y, rows.entries(self.key), len(self.key))
         margin = self.margin._replace(cap=self.margin.cap * self.every)
@@ -139,7 +139,7 @@ class FactorStart:
         return min(max(1, every), max(1, self.points))
 
     def _descend(self, active: Active, margin: Margin) -> FloatArray:
-        """L after some steps of L-BFGS on these rows."""
+        """L (r, k) after some steps of L-BFGS on the rows `active`."""
         from scipy.optimize import minimize  # takes long to load
 
         weight = margin.cap / self.g

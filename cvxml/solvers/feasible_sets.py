@@ -1,8 +1,9 @@
 """Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
 
 For example, a box is 0 <= a_t <= C. A set provides the projection, the directions that stay on the face of a point,
-and a limit of a Newton step. Arrays v have one fixed shape. Simplices and two sides are products of sets, one for each
-row of v. In all methods, `slope` is the gradient of the objective at v.
+and a limit of a Newton step. The face of a point holds the feasible points at which the same constraints are active.
+Arrays v have one fixed shape. Simplices and two sides are products of sets, one for each row of v. In all methods,
+`slope` is the gradient of the objective at v.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class LinearMargins:
         self.solver = self._solver()
 
     def _solver(self) -> Multipliers:
-        """The solver of the present sample."""
+        """A new solver `Multipliers` for the present sample, or for all rows."""
         rows = self.rows if self.every == 1 else self.rows.sample(self.every)
         needed, C = partial(self.needed, rows), np.diag(self.spread) / self.every
         return Multipliers(self.Y, rows, needed, C, self.hinge, AHEAD, self.may_be_heavy)
@@ -243,7 +243,7 @@ class LinearMargins:
         return float(np.sum(self.spread * np.diag(M))) / every + self.hinge.cap * push
 
     def step(self) -> bool:
-        """One round; False if rounding prevents a step, or if the gap is small enough."""
+        """One round of the present solver; False if rounding prevents a step, or if the gap is small enough."""
         if self.factor is not None:
             if self.factor.ended:
                 self._end_factor(self.factor)

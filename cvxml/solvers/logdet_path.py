@@ -93,7 +93,7 @@ class Curvature:
 
 
 class State(NamedTuple):
-    """All quantities at a metric M = G G^T (k, k)."""
+    """The iterate M = G G^T (k, k), with its cost, Hessian, gradient, objective and gap."""
 
     G: FloatArray
     cost: Point
