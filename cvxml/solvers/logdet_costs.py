@@ -247,7 +247,7 @@ def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
-    """The cost of the family's terms, and an orthonormal basis (d, k) of the span of the rows, in which it is stated.
+    """Return an orthonormal basis (d, k) of the span of the rows, and the cost of the family's terms in this basis.
 
     The basis is None if the span may be the whole space, or if there are no rows. C (d, d): the prior is C C^T.
     """

@@ -48,8 +48,8 @@ def checker() -> Path:
 def run(file: Path, side: Path) -> Said:
     """Run the checker on a saved solution and its side file, and return its answer.
 
-    Asserts that the answer begins with "PROVED [" or "REJECTED: ", and that the exit code agrees. The run may take a
-    minute and 4 GiB, because files of strangers must not stop a machine.
+    Asserts that the answer begins with "PROVED [" or "REJECTED: ", and that the exit code agrees. The run is limited to
+    a minute and 4 GiB, because files of strangers must not stop a machine.
     """
     done = subprocess.run(
         [*LIMITED, str(checker()), str(file), str(side), "--fractions"],
