@@ -60,7 +60,7 @@ PAGE = Path(__file__).with_suffix(".md")
 
 
 class Fault(NamedTuple):
-    """A mutation with an answer that is not allowed."""
+    """A mutation to which a program gave an answer that is not allowed."""
 
     index: int
     reader: str
@@ -70,7 +70,7 @@ class Fault(NamedTuple):
 
 
 class Hang(BaseException):
-    """The time of a mutation is over. No program that is tested catches it."""
+    """Raised if a mutation takes too much time. The programs under test do not catch it."""
 
 
 # ---------------------------------------------------------------- files that are changed
@@ -78,7 +78,7 @@ class Hang(BaseException):
 
 @cache
 def solution(method: str) -> tuple[cvxml.core.result.Solution, File]:
-    """A solution of ten points with two features, and its file as tests/oracle/test_edited.py judges it."""
+    """Return a solution for ten points with two features, and its file in the form of tests/oracle/test_edited.py."""
     rng = np.random.default_rng(1)
     y = np.arange(10) % 2
     X = rng.standard_normal((10, 2)) + 0.5 * y[:, None]
@@ -92,7 +92,7 @@ def solution(method: str) -> tuple[cvxml.core.result.Solution, File]:
 
 @cache
 def archive(method: str) -> bytes:
-    """The .npz file of a solution."""
+    """Return the bytes of the .npz file of `solution(method)`."""
     with tempfile.TemporaryDirectory() as folder:
         solution(method)[0].save(Path(folder) / "s.npz")
         return (Path(folder) / "s.npz").read_bytes()
@@ -104,7 +104,7 @@ def cases() -> list[Case]:
 
 
 def answer_to(case: Case) -> dict[str, Any]:
-    """The right answer."""
+    """Return the right answer to a golden case."""
     if case.kind == "part":
         return {"answer": case.content["answer"]}
     if "not attained" in case.flags:
@@ -134,7 +134,7 @@ TOKENS = (
 
 
 def a_value(rng: np.random.Generator) -> Any:
-    """A value of any type."""
+    """Return a random value of any type that JSON has."""
     kind = rng.integers(7)
     if kind == 0:
         return WORDS[rng.integers(len(WORDS))]
@@ -152,7 +152,7 @@ def a_value(rng: np.random.Generator) -> Any:
 
 
 def edited(content: Any, rng: np.random.Generator) -> Any:
-    """The content with one edit at a random place, which is found by a walk from the root."""
+    """Return the content with one edit at a random place, which is found by a walk from the root."""
     holder, key = [content], 0
     place: Any = holder
     while (
@@ -179,7 +179,7 @@ def edited(content: Any, rng: np.random.Generator) -> Any:
 
 
 def nudged(value: float, rng: np.random.Generator) -> float:
-    """A number beside the number."""
+    """Return a random number near `value`."""
     if isinstance(value, int):
         return value + int(rng.choice([-2, -1, 1, 2]))
     return (
@@ -213,7 +213,7 @@ WAYS = ("edit", "edit", "edit", "edit", "bytes", "digits", "cut", "token", "move
 
 
 def mutated(content: Any, rng: np.random.Generator) -> tuple[str, bytes]:
-    """The names of one to three changes, and JSON with these changes."""
+    """Return the names of one to three random changes of the content, and the changed content as JSON."""
     ways = sorted(
         (WAYS[rng.integers(len(WAYS))] for _ in range(int(rng.choice([1, 1, 1, 2, 3])))),
         key=lambda way: way != "edit",  # edits first, because other changes leave no JSON
@@ -233,7 +233,7 @@ def mutated(content: Any, rng: np.random.Generator) -> tuple[str, bytes]:
 
 
 def by_load(path: Path, method: str) -> tuple[str, str]:
-    """The outcome, and the fault or "" """
+    """Return the outcome of `cvxml.load` for a file, and the fault in its answer; "" without a fault."""
     try:
         cvxml.load(path)
     except ValueError as error:
@@ -285,7 +285,7 @@ def by_judge(path: Path, case: Case) -> tuple[str, str]:
 
 
 def unsaid(text: str) -> str:
-    """A fault if a terminal would obey the text."""
+    """Return the fault if a terminal would obey characters of the text, or if the text is too long; else ""."""
     return "" if text.isprintable() and len(text) < 1500 else f"it said {text!r:.300}"
 
 
@@ -302,7 +302,10 @@ TURNS = ("load",) * 10 + ("judge",) * 4 + ("certify",) * 3 + ("recompute",) * 3
 
 
 def false(path: Path, method: str, claims: bool) -> str:
-    """Why a file is false; "" if it is true. claims: the status and the objective that it claims count."""
+    """Return the reason why a file is false; "" if it is true.
+
+    claims: True if the status and the objective in the file count as claims.
+    """
     content = recompute.read(str(path))
     content = json.loads(
         json.dumps({k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in content.items()})
@@ -334,7 +337,10 @@ def false(path: Path, method: str, claims: bool) -> str:
 
 
 def one(index: int, seed: int, folder: Path) -> tuple[str, str, str, Fault | None]:
-    """Make a mutation and feed it: the reader, the change, the outcome, and the fault."""
+    """Make mutation `index` and give it to a program.
+
+    Return the program, the change, the outcome, and the fault or None.
+    """
     rng = np.random.default_rng([seed, index])
     reader = TURNS[rng.integers(len(TURNS))]
     path = folder / f"{index}.json"  # a new file each time: a file that is written again waits for the disk
@@ -372,7 +378,10 @@ def one(index: int, seed: int, folder: Path) -> tuple[str, str, str, Fault | Non
 
 
 def peak_memory(anew: bool = False) -> int:
-    """The most memory (KiB) that this process has taken, since the last call with `anew` where Linux can tell."""
+    """Return the largest memory (KiB) that this process has used.
+
+    On Linux, a call with `anew` starts the measurement again.
+    """
     status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     if not (status.exists() and reset.exists()):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -384,7 +393,10 @@ def peak_memory(anew: bool = False) -> int:
 def run(
     n: int, seed: int = 0, first: int = 0, told: bool = False
 ) -> tuple[Counter[tuple[str, str]], list[Fault]]:
-    """Make n mutations: how often each reader had each outcome, and the faults."""
+    """Make n mutations. Return how often each program had each outcome, and the faults.
+
+    first: the index of the first mutation. told: print faults and progress.
+    """
 
     def over(*_: Any) -> None:
         raise Hang
@@ -410,7 +422,7 @@ def run(
 
 
 def prepare() -> None:
-    """Solve every problem, so that the memory of that is not taken for that of a reader."""
+    """Solve every problem before the run, so that this memory is not attributed to a program under test."""
     for method in names():
         solution(method)
         archive(method)
@@ -420,7 +432,7 @@ def prepare() -> None:
 def page(
     n: int, seed: int, outcomes: Counter[tuple[str, str]], faults: list[Fault], seconds: float, mib: int
 ) -> str:
-    """The results as Markdown."""
+    """Return the results as Markdown. mib: the largest memory of the run."""
     return "\n".join(lines(n, seed, outcomes, faults, seconds, mib)) + "\n"
 
 

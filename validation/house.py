@@ -7,8 +7,9 @@
   a regularizer are classes of `cvxml/family`, with their docstrings.
 - Files and functions of cvxml that run in `solve`, in a `check` that certifies and in one that refutes, for MLSVM,
   LMNN and gerrymandering on iris.
-- The rooms, and the number of arrows between them. An arrow is an import of one room by another. It points up if the
-  room comes later in the order of `tests/test_architecture.py`.
+- The rooms, and the number of arrows between them. A room is a folder of the package, such as cvxml/core, or a folder
+  in cvxml/family. An arrow is an import of one room by another. It points up if the room comes later in the order of
+  `tests/test_architecture.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def sizes() -> dict[str, int]:
 
 
 def methods() -> list[int]:
-    """Return the lines of each method: of its file, or of all files in its folder."""
+    """Return the number of lines of each method: of its file, or of all files in its folder."""
     places = set()
     for method in names():
         module = sys.modules[type(get(method)).__module__]
@@ -61,7 +62,10 @@ def methods() -> list[int]:
 
 
 def classes(room: str) -> list[int]:
-    """Return the lines of the classes of a room of the family that have a bound. Base classes are not counted."""
+    """Return the number of lines of each class in the folder `room` of cvxml/family that computes a bound.
+
+    Base classes are not counted.
+    """
     found = []
     for path in (PACKAGE / "family" / room).glob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -73,14 +77,14 @@ def classes(room: str) -> list[int]:
 
 
 def _is_base(node: ast.ClassDef) -> bool:
-    """Return True for a protocol, and for a class with an abstract method."""
+    """Return True if the class is a protocol, or has an abstract method."""
     marks = [mark for each in node.body if isinstance(each, ast.FunctionDef) for mark in each.decorator_list]
     names = {getattr(each, "id", "") for each in (*node.bases, *marks)}
     return bool(names & {"Protocol", "abstractmethod"})
 
 
 def way(call: Callable[[], object]) -> tuple[int, int]:
-    """Return how many files and how many functions of cvxml run in a call."""
+    """Return how many files and how many functions of cvxml run during a call."""
     seen: set[tuple[str, str, int]] = set()
 
     def record(frame: FrameType, event: str, _: Any) -> None:
@@ -97,7 +101,7 @@ def way(call: Callable[[], object]) -> tuple[int, int]:
 
 
 def ways(method: str) -> dict[str, tuple[int, int]]:
-    """Return files and functions of `solve`, of a `check` that certifies, and of one that refutes."""
+    """Return `way` for `solve`, for a `check` that certifies, and for one that refutes, by name, on iris."""
     X, y = datasets.load("iris")
     X, y = X[::5], y[::5]
     solution = cvxml.solve(method, X, y)
@@ -110,7 +114,10 @@ def ways(method: str) -> dict[str, tuple[int, int]]:
 
 
 def room_of(module: str, order: tuple[str, ...], rooms: tuple[str, ...]) -> tuple[int, str] | None:
-    """Return the place of a module in the order of the rooms, and its room."""
+    """Return the place of a module's room in the order, and the room; None if the module is in no room.
+
+    order: the folders of the package, lowest first. rooms: the folders of cvxml/family, lowest first.
+    """
     parts = module.removeprefix("cvxml.").split(".")
     if parts[0] not in order:
         return None
@@ -121,7 +128,7 @@ def room_of(module: str, order: tuple[str, ...], rooms: tuple[str, ...]) -> tupl
 
 
 def arrows() -> tuple[set[str], set[tuple[str, str]], set[tuple[str, str]]]:
-    """Return the rooms, the arrows between two of them, and the arrows that point up."""
+    """Return the rooms, the pairs (room, imported room), and those pairs that point up."""
     from tests.test_architecture import LAYERS, ROOMS, modules
 
     rooms, found, up = set(), set(), set()
@@ -140,7 +147,7 @@ def arrows() -> tuple[set[str], set[tuple[str, str]], set[tuple[str, str]]]:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Print the figures of the module docstring."""
     for part, count in sizes().items():
         print(f"{part}: {count} lines")
     for what, each in (

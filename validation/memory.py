@@ -7,7 +7,7 @@ size counts. Each file is read in a process of its own. A reader of the package 
 all imports, and the table has the memory beyond these imports. `judge.py`, `recompute.py` and the checker that Coq
 verified are run as programs, and the table has the memory of the whole process. Linux only.
 
-The files are of two kinds: such as a program would write, and those that take the most memory for their size.
+The files are of two kinds: files as a program would write them, and files that take much memory for their size.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ sys.stdout.write(done.stdout.decode()[:300] + done.stderr.decode()[:300])
 
 
 class Measured(NamedTuple):
-    """The memory of one reader for one file."""
+    """The memory that one reader used for one file."""
 
     name: str  # of the file
     reader: str
@@ -76,7 +76,7 @@ class Measured(NamedTuple):
 
 
 def numbers(size: int, digits: int = 17) -> Iterator[str]:
-    """Yield so many bytes of numbers, each with one letter behind it."""
+    """Yield random numbers as texts, until they have `size` characters together, with one separator behind each."""
     rng, letters = np.random.default_rng(0), 0
     while letters < size:
         for value in rng.standard_normal(1000):
@@ -91,12 +91,15 @@ def rows(size: int, width: int) -> list[list[float]]:
 
 
 def csv(size: int) -> bytes:
-    """A table of ten features and a label."""
+    """Return a CSV table of about `size` bytes: ten features and a label."""
     return "".join(f"{','.join(map(repr, row))},{k % 3}\n" for k, row in enumerate(rows(size, 10))).encode()
 
 
 def solution(size: int, method: str = "mlsvm") -> bytes:
-    """A saved solution with many points: half of the file is X, the rest are neighbours and dual variables."""
+    """Return a saved solution of about `size` bytes with many points, as JSON.
+
+    Half of the file is X; the rest are neighbours and dual variables.
+    """
     X = rows(size // 2, 5)
     n = len(X)
     near = [[(i + k) % n for k in range(1, 7)] for i in range(n)]
@@ -148,7 +151,7 @@ def repeated(item: str, size: int) -> str:
 
 
 def with_X(X: str) -> bytes:
-    """A saved solution with a text of JSON as X."""
+    """Return a saved solution in which the JSON text `X` is the value of "X"."""
     return (
         f'{{"format":"cvxml-solution","version":1,"method":"mlsvm","params":{{}},"dual":{{}},'
         f'"y":[],"metric":[],"neighbors":[],"X":{X}}}'
@@ -227,7 +230,7 @@ def of_process(what: str) -> int:
 
 
 def in_child(work: Callable[[], Any]) -> Any:
-    """Return the result of `work` in a forked process, as JSON."""
+    """Run `work` in a forked process, and return its result, which is passed on as JSON."""
     end, start = os.pipe()
     child = os.fork()
     if not child:
@@ -243,7 +246,11 @@ def in_child(work: Callable[[], Any]) -> Any:
 
 
 def of_reader(reader: Callable[[Path], object], path: Path) -> tuple[int, float, str]:
-    """Return the memory beyond that of this process, the processor time, and what came of it."""
+    """Call a reader of the package on a file. Return the memory, the processor time, and the outcome.
+
+    The memory is the bytes beyond those that the process had before. The outcome is "read", or the message of the
+    error.
+    """
     before, start = of_process("VmRSS"), time.process_time()
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
@@ -257,7 +264,7 @@ def of_reader(reader: Callable[[Path], object], path: Path) -> tuple[int, float,
 
 
 def of_program(words: list[str]) -> tuple[int, float, str]:
-    """Return the memory of a program, its processor time, and its last line."""
+    """Run a program. Return its memory in bytes, its processor time, and the first line that it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-ISc", LAUNCHER, *words],
@@ -274,7 +281,10 @@ def of_program(words: list[str]) -> tuple[int, float, str]:
 
 
 def measure(name: str, reader: str, path: Path, size: int, checker: Path | None) -> Measured:
-    """Measure one reader. size: the unpacked size of the file."""
+    """Measure one reader on one file. name: of the file. size: the unpacked size of the file.
+
+    checker: the program that Coq verified, or None.
+    """
     if reader in IN_PACKAGE:
         return Measured(name, reader, size, *in_child(lambda: of_reader(IN_PACKAGE[reader], path)))
     if reader == "checker":
@@ -291,7 +301,7 @@ def measure(name: str, reader: str, path: Path, size: int, checker: Path | None)
 
 
 def unpacked(path: Path) -> int:
-    """Return the size of a file, unpacked."""
+    """Return the size of a file in bytes; of a .gz file, the size of its content."""
     if path.suffix != ".gz":
         return path.stat().st_size
     total = 0
@@ -304,7 +314,10 @@ def unpacked(path: Path) -> int:
 def run(
     megabytes: float, checker: Path | None, only: Callable[[str, str], bool] = lambda name, reader: True
 ) -> Iterator[Measured]:
-    """Measure the readers on files of this size."""
+    """Write each file of `FILES` at a size of about `megabytes`, and yield the measurements of its readers.
+
+    only: chooses the pairs (file, reader) to measure.
+    """
     cvxml.solve("mlsvm", [[0.0], [1.0], [3.0]], [0, 0, 1], n_neighbors=1)  # imports what is imported late
     with tempfile.TemporaryDirectory() as folder:
         for name, (write, readers) in FILES.items():
@@ -320,7 +333,7 @@ def run(
 
 
 def built(folder: Path) -> Path | None:
-    """Return the checker that Coq verified; None if it cannot be built here."""
+    """Build the checker that Coq verified in a folder, and return its path; None if it cannot be built here."""
     done = subprocess.run(
         [str(HERE / "verified" / "build.sh"), str(folder)], capture_output=True, check=False
     )
@@ -328,7 +341,7 @@ def built(folder: Path) -> Path | None:
 
 
 def cell(each: Measured | None) -> str:
-    """Return the size and the memory; a dash if they were not measured."""
+    """Return a cell of the table: the size and the memory in MB; a dash if they were not measured."""
     if each is None:
         return "–"
     refused = "" if each.said == "read" or each.reader in ("judge", "checker") else ", refused"
@@ -337,7 +350,7 @@ def cell(each: Measured | None) -> str:
 
 
 def page(found: dict[float, list[Measured]]) -> str:
-    """Return the results as Markdown."""
+    """Return the measurements, by size in MB, as Markdown."""
     sizes = " ".join(f"{size:g}" for size in found)
     head = " | ".join(f"{size:g} MB" for size in found)
     lines = [

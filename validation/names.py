@@ -1,21 +1,21 @@
-"""How often a diagnosis names a misreading that nobody made: wrong metrics of every method, of many kinds.
+"""Count how often a diagnosis names a wrong misreading: wrong metrics of every method, of many kinds.
 
     python -m validation.names --n 20000 --folder results/names
 
 A candidate is one of these:
 - a random psd matrix of any size and rank;
 - the optimum with noise of any size;
-- a metric on the way from the identity to the optimum, both of one trace: at another trace it would be the solution but
-  for a factor, where that is nearly a multiple of the identity;
+- a mixture of the optimum and of the multiple of the identity with the same trace. With another trace, it could be a
+  multiple of the optimum, if the optimum is nearly a multiple of the identity;
 - a multiple of the optimum with noise: only a factor may be named;
 - a multiple of the optimum for another weight: only a factor, a weight or both may be named;
 - the metric of a wrong program that no misreading lists (`validation/wrong.py`).
-Any other name, and whatever is listed as nearest, is counted as false. A factor, a weight or one misreading is not,
-if a solution of this program certifies the metric with it: some optima, such as vertices, solve several problems.
-A candidate that is optimal to the tolerance is left out.
+Any other name counts as false, and so does every problem that is listed as nearest. A factor, a weight or one
+misreading is not false if a solution of this program certifies the metric with it, because some optima, such as
+vertices, solve several problems. A candidate that is optimal to the tolerance is left out.
 
-Candidates of one set of data share the solutions that they are compared with, as one `check` does for its misreadings;
-nothing else differs from `check`. Results are kept, one file for some candidates.
+Candidates on the same data share the solutions that they are compared with, as one `check` does for its misreadings.
+This is the only difference from `check`. Results are stored, in one file for each group of candidates.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ RIGHT = {  # words of the names that are true of a kind
 
 
 class Shared(Judge):
-    """A judge that knows what others of the same data have solved."""
+    """A judge that shares its solutions with the other candidates on the same data, and has no time limit."""
 
     known: dict[Any, Any]
     of_weights: dict[Any, Any]
@@ -78,7 +78,10 @@ class Shared(Judge):
 
 
 def candidates(best: FloatArray, rng: np.random.Generator) -> Iterator[tuple[str, FloatArray]]:
-    """Of the size of `best` (d, d), one kind after the other, without end."""
+    """Yield the kind and the metric (d, d) of random candidates, one kind after the other, without end.
+
+    best: the optimum (d, d). The candidates have about its size.
+    """
     d, norm = len(best), float(np.linalg.norm(best)) or 1.0
     while True:
         factor = rng.standard_normal((d, rng.integers(1, d + 1)))
@@ -96,7 +99,10 @@ def candidates(best: FloatArray, rng: np.random.Generator) -> Iterator[tuple[str
 
 
 def multiples(method: str, example: Example, rng: np.random.Generator) -> Iterator[tuple[str, FloatArray]]:
-    """Of the optima for other weights, without end; none where the method has no weight."""
+    """Yield the kind and the metric of multiples of optima for other weights, without end.
+
+    Yields no candidate if the method has no weight.
+    """
     module, (X, y) = get(method), datasets.of_example(example)
     given, names = module.instance(X, y, **example.params), list(module.WEIGHTS)
     while names:
@@ -109,7 +115,10 @@ def multiples(method: str, example: Example, rng: np.random.Generator) -> Iterat
 
 
 def all_kinds(method: str, example: Example, best: FloatArray, seed: int) -> Iterator[tuple[str, FloatArray]]:
-    """The bugs once for each example, then one of each of the other kinds in turn."""
+    """Yield the kind and the metric of candidates.
+
+    The wrong programs of `BUGS` come first, once for each example. Then all other kinds take turns.
+    """
     X, y = datasets.of_example(example)
     rng = np.random.default_rng(seed)
     if seed < len(examples(method)):
@@ -122,7 +131,10 @@ def all_kinds(method: str, example: Example, best: FloatArray, seed: int) -> Ite
 
 
 def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, Any]]:
-    """What is said of n candidates. Raises ValueError where the data have no optimum."""
+    """Diagnose n candidates, and return a dict for each with its kind and the names given to it.
+
+    Raises ValueError if the data have no optimum.
+    """
     module, (X, y) = get(method), datasets.of_example(example)
     given = module.instance(X, y, **example.params)
     optimum = None
@@ -168,14 +180,17 @@ def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, A
 
 
 def is_right(method: str, kind: str, name: str) -> bool:
-    """True of what may be named of a candidate of this kind."""
+    """Return True if the diagnosis `name` is allowed for a candidate of this kind."""
     weights = get(method).WEIGHTS
     words = [word.format(weight) for word in RIGHT.get(kind, ()) for weight in weights or ("",)]
     return any(word in name for word in words)
 
 
 def is_solved(method: str, example: Example, metric: FloatArray, name: str) -> bool:
-    """True of the sentence of one misreading if a solution of this program certifies the metric for its problem."""
+    """Return True if `name` is the sentence of one misreading, and the metric is certified for its problem.
+
+    The proof uses a solution of this program.
+    """
     module, (X, y) = get(method), datasets.of_example(example)
     found = [each for each in module.MISREADINGS.values() if name == f"optimal for {each.sentence}"]
     if module.CLAIM != "optimal" or len(found) != 1 or found[0].problem is None:
@@ -191,7 +206,7 @@ def is_solved(method: str, example: Example, metric: FloatArray, name: str) -> b
 
 
 def holds(method: str, example: Example, metric: FloatArray, name: str) -> bool:
-    """True of a name that says no more than a factor and a weight, with which the metric is certified."""
+    """Return True if `name` states only a factor and a weight, and the metric is certified with these numbers."""
     module, (X, y) = get(method), datasets.of_example(example)
     factor = re.search(rf"factor: ({NUMBER}) times", name)
     times = re.match(rf"({NUMBER}) times the metric", name)
@@ -211,7 +226,7 @@ def holds(method: str, example: Example, metric: FloatArray, name: str) -> bool:
 
 
 def examples(method: str) -> list[Example]:
-    """Those of the method that are small, and not degenerate."""
+    """Return the small examples of the method that are not degenerate."""
     return [
         each
         for each in get(method).EXAMPLES

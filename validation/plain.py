@@ -4,8 +4,9 @@
     python validation/plain.py --worst 20 docs/oracle.md     # the sentences to rewrite first
     python validation/plain.py --most 3 README.md docs       # exit code 1 above 3 turns per 1,000 words (lint)
 
-Only prose is read: paragraphs of Markdown (no code, tables, formulas), docstrings and comments of Python, and strings
-that hold a sentence. A count shows where to look. Whether a text is clear, a reader decides who did not write it.
+A turn is a match of one of `PATTERNS`. Only prose is read: paragraphs of Markdown (no code, tables, formulas),
+docstrings and comments of Python, and strings that hold a sentence. A count shows where to look. A reader who did not
+write the text decides whether it is clear.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Sentence(NamedTuple):
 
 
 def of_markdown(text: str) -> str:
-    """Return the paragraphs, without code, tables, formulas, directives and comments."""
+    """Return the prose of a Markdown text: its paragraphs without code, tables, formulas, directives and comments."""
     text = re.sub(r"(?ms)^(`{3,}|:{3,}|~{3,}).*?^\1\s*$", "", text)
     text = re.sub(r"(?s)\$\$.*?\$\$", " F ", text)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
@@ -61,7 +62,7 @@ def of_markdown(text: str) -> str:
 
 
 def of_python(text: str) -> str:
-    """Return docstrings, comments, and strings of more than four words."""
+    """Return the prose of a Python file: docstrings, comments, and strings of more than four words."""
     found, tree = [], ast.parse(text)
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
@@ -94,7 +95,7 @@ def sentences(path: Path) -> Iterator[Sentence]:
 
 
 def files_of(places: list[str]) -> Iterator[Path]:
-    """Yield the files that are named, and those below the folders that are named."""
+    """Yield the files among `places`, and the .md and .py files below the folders among them."""
     for place in map(Path, places):
         if place.is_dir():
             below = sorted(each for each in place.rglob("*") if each.suffix in (".md", ".py"))
@@ -109,7 +110,7 @@ def rate(found: list[Sentence]) -> float:
 
 
 def row(found: list[Sentence], name: str) -> str:
-    """Return a line of the table."""
+    """Return a row of the table for the sentences of a file."""
     words = sum(each.words for each in found)
     many = sum(each.words > LONG for each in found)
     return f"{rate(found):10.1f} {words:7d} {many:6d} of {len(found):<6d} {name}"

@@ -2,8 +2,9 @@
 
     python validation/recompute.py FILE        (.json or .npz)
 
-This is a second entry to the referee, `cvxml/cases/judge.py`. Its docstring lists the bounds and what is believed.
-Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1; also 1 if no metric attains the infimum.
+This script calls the referee, `cvxml/cases/judge.py`. The docstring of the referee lists the bounds, and the fields of
+the file that it uses without a check. Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1; also 1
+if no metric attains the infimum.
 """
 
 import importlib.util

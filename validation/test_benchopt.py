@@ -1,4 +1,7 @@
-"""benchmark_metric_learning: objective and solvers with a stand-in for benchopt; and benchopt itself where it is."""
+"""Test the objective and the solvers of benchmark_metric_learning, with a stand-in for benchopt.
+
+If benchopt is installed, the benchmark also runs with it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ FOLDER = Path(__file__).parent / "benchmark_metric_learning"
 
 
 def loaded(monkeypatch: pytest.MonkeyPatch, path: str, kind: str, **params: Any) -> Any:
-    """An object of the class in a file, with its parameters set, as benchopt makes one."""
+    """Return an object of the class `kind` in the file `path`, with `params` as its attributes.
+
+    benchopt makes its objects in this way; here a stand-in takes the place of benchopt.
+    """
     stand_in: Any = types.ModuleType("benchopt")
     stand_in.safe_import_context = contextlib.nullcontext
     stand_in.BaseObjective = stand_in.BaseSolver = stand_in.BaseDataset = object

@@ -15,7 +15,7 @@ from validation import fuzz
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four methods and one case, which are quick."""
+    """Limit the run to four methods and one case, which are quick."""
     monkeypatch.setattr(fuzz, "names", lambda: ["mlsvm", "rca", "mmc", "mlkr"])
     monkeypatch.setattr(fuzz, "cases", lambda: load_cases(pattern="rca-iris"))
 
@@ -54,7 +54,7 @@ def eats(*_: Any, **__: Any) -> Any:
 
 
 def believes(recertify: Callable[..., Any]) -> Callable[..., Any]:
-    """A `recertify` that certifies every file that it does not refuse."""
+    """Return a `recertify` that certifies every file that it does not refuse."""
 
     def instead(*given: Any) -> Any:
         found = recertify(*given)

@@ -1,4 +1,4 @@
-"""The readers of strangers' files take at most the memory that SECURITY.md promises: validation/memory.py."""
+"""Test with validation/memory.py: readers of a stranger's file use at most the memory that SECURITY.md promises."""
 
 from __future__ import annotations
 

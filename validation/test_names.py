@@ -1,4 +1,4 @@
-"""The experiment on false names runs, and knows a right name from a false one."""
+"""The experiment on false names runs, and distinguishes right names from false ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_only_a_factor_is_a_right_name_of_a_multiple():
 
 @pytest.mark.slow
 def test_a_vertex_that_two_problems_share_has_a_right_name():
-    """One basis vector is the optimum of the sum over triplets and of the mean over fewer of them."""
+    """One basis vector is the optimum of two problems: the sum over triplets, and the mean with another beta."""
     X, y = datasets.of_example(examples("scml")[0])
     params = examples("scml")[0].params
     given = get("scml").instance(X, y, **params)

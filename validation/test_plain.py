@@ -1,4 +1,4 @@
-"""The counter of hard turns of phrase."""
+"""The counter of hard turns of phrase finds those that are there, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""validation/recompute.py, which imports nothing of ours, agrees with the package and refuses what is false."""
+"""validation/recompute.py, which does not import cvxml, agrees with the package and refuses false files."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def content_of(solution: cvxml.Solution, path: Path) -> dict[str, Any]:
 
 
 def is_proved(content: dict[str, Any], path: Path) -> bool:
-    """True if the file with this content is proved."""
+    """Write a file with this content, and return True if validation/recompute.py proves it."""
     path.write_text(json.dumps(content), encoding="utf-8")
     return recompute.main(str(path))
 
 
 def refusal_of(content: dict[str, Any], path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """The line that is printed about a file without a proof."""
+    """Return the line that is printed for a file with this content, which must not be proved."""
     assert not is_proved(content, path)
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("not proved: ")
@@ -117,7 +117,7 @@ def test_it_finds_the_same_figures_of_a_step(
 
 @pytest.mark.parametrize("seed", [43, 49, 58])
 def test_at_the_metric_0_it_takes_the_sets_nearest_in_the_data(seed: int, tmp_path: Path) -> None:
-    """The classes are mixed, so that 0 is stationary, for the h* that are nearest; it is not for the first by index."""
+    """0 is stationary with the sets h* that are nearest in the data, and not with the first sets by index."""
     X, y = np.random.default_rng(seed).integers(0, 4, (8, 2)).astype(float), np.arange(8) % 2
     solution = cvxml.solve("ssvm", X, y, C=0.02, n_neighbors=1)
     assert not solution.metric.any()
@@ -195,7 +195,7 @@ def test_what_is_no_proof_is_refused_in_one_line(
 
 
 def test_a_rank_above_n_components_is_refused() -> None:
-    """The nearest metric of this rank may be stationary, but the metric of the file is no metric of its problem."""
+    """A metric of larger rank is refused, even if the nearest metric of the right rank is stationary."""
     X, y = random_data(0, n=10, d=2, classes=2)
     targets = {"mlkr": X[:, 0] - X[:, 1], "nca": y}
     for method, values in targets.items():
@@ -210,7 +210,7 @@ def test_a_rank_above_n_components_is_refused() -> None:
 
 
 def test_weights_that_do_not_sum_to_1_are_refused() -> None:
-    """The weights are best if a row is scaled, but the metrics of the file are judged with the row as it stands."""
+    """The weights are chosen for scaled rows, but the metrics of the file are judged with the rows as they are."""
     X, y = random_data(0, n=10, d=2, classes=2)
     solution = cvxml.solve("plml", X, y, n_neighbors=1, n_anchors=2, alpha1=1.0)
     content = json.loads(json.dumps(solution.to_dict()))
@@ -300,7 +300,7 @@ RELATIVES = {
 
 
 def saved_case(case: Case, path: Path) -> dict[str, Any]:
-    """The file of the solution of a golden case, from wherever the metric has converged."""
+    """Solve a golden case, save the solution, and return the content of the file."""
     return content_of(cvxml.solve(case.formula, case.X, case.y, **case.params), path)
 
 
@@ -325,7 +325,7 @@ def test_it_finds_the_same_figures_of_a_relative(
 def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     method: str, standardized: bool, tmp_path: Path
 ) -> None:
-    """Wine as measured: features of 1e3 and of 1e-1."""
+    """The data are wine: as measured, with features of sizes 1e3 and 1e-1, or standardized."""
     X, y = real_data("wine", 40, standardized=standardized)
     # no metric of GMML is one of other units: its condition grows with the square of their ratio
     apart = 0.0 if method in ("gmml", "mlr") else 6.0  # the trace of MLR has units
@@ -356,7 +356,7 @@ READ: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
 def test_a_parameter_that_may_be_missing_is_read(
     method: str, params: dict[str, Any], names: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """With it the figures are the same. Of the file without it, or with another number in it, nothing is proved."""
+    """With the parameter the figures agree. A file without it, or with another value, is not proved."""
     X, y = random_data(8, n=14, d=3, classes=2)
     solution = cvxml.solve(method, X, y, tol=1e-8, **params)
     same_figures(solution, str(path := tmp_path / "s.json"))
@@ -370,7 +370,7 @@ def test_a_parameter_that_may_be_missing_is_read(
 
 @pytest.mark.parametrize("method", referee.PROBLEMS)
 def test_the_parameters_of_every_method_are_known_and_no_others(method: str) -> None:
-    """A file with a parameter that is not read holds another problem than the one that would be proved."""
+    """If recompute.py ignored a parameter, it would prove another problem than that of the file."""
     kind = referee.PROBLEMS[method]
     assert set(get(method).PARAMETERS) - {"neighbors"} == kind.READS | kind.NAMES
     assert not kind.READS & kind.NAMES
@@ -426,7 +426,7 @@ def test_a_metric_next_to_an_infimum_that_none_attains_is_not_called_optimal(
 
 
 def test_pairs_that_the_metric_separates_are_seen() -> None:
-    """Similar pairs at 1, dissimilar ones at 1 and 4."""
+    """If all similar distances are below all dissimilar ones, LDML with a free b has no optimum."""
     pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3]]}
     content = {"method": "ldml", "X": [[0.0], [1.0], [2.0], [4.0]], "y": [0] * 4, "metric": [[1.0]]}
 
@@ -442,7 +442,7 @@ def test_pairs_that_the_metric_separates_are_seen() -> None:
 
 
 def same_figures(solution: cvxml.Solution, path: str) -> None:
-    """Recomputed from the file, they are those of the solution, and prove it."""
+    """Save a solution, and assert that recompute.py finds the figures of the solution and proves it."""
     solution.save(path)
     objective, bound, gap, least, scale = recompute.recompute(recompute.read(path))
     assert objective == pytest.approx(solution.objective, rel=1e-9)
@@ -456,7 +456,7 @@ def same_figures(solution: cvxml.Solution, path: str) -> None:
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path) -> None:
-    """The wrong metrics of the case; and the right one with all prices a tenth smaller, or for other data."""
+    """Wrong files: the wrong metrics of the case, dual variables a tenth smaller, and other points."""
     path, case = tmp_path / "s.json", RELATIVES[name]
     content = saved_case(case, path)
     assert recompute.main(str(path))
@@ -490,7 +490,7 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["mcml-sizes", "lmnn-iris", "mmc-iris", "dml-eig-iris"])
 def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Path) -> None:
-    """In small units a metric is large, and so is the rounding of its eigenvalues; they are held against its norm."""
+    """In small units a metric is large. A negative eigenvalue that is small relative to the norm is accepted."""
     path, case = tmp_path / "s.json", RELATIVES[name]
     content = content_of(cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params), path)
     values, vectors = np.linalg.eigh(content["metric"])
@@ -613,7 +613,7 @@ EDITED: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
 
 @cache
 def of_example(method: str) -> dict[str, Any]:
-    """The file of a solution of the first example of a method."""
+    """Return the content of the file of a solution, for the first tested example of a method."""
     example = next(each for each in get(method).EXAMPLES if each.use == "tested")
     X, y = datasets.of_example(example)
     content: dict[str, Any] = json.loads(json.dumps(cvxml.solve(method, X, y, **example.params).to_dict()))
@@ -767,7 +767,7 @@ def test_a_file_is_not_proved_by_numbers_that_are_too_coarse(name: str) -> None:
 
 
 def test_an_affinity_that_is_too_small_is_refused() -> None:
-    """The first two features are seen with exp(-1000) alone, which has no digits here."""
+    """The affinity of points apart in the first two features is exp(-1000), which has no digits here."""
     content = copy.deepcopy(TOO_COARSE["affinities that agree to one digit"])
     content["X"] = [[3 * a, 3 * b, c] for a, b, c in content["X"]]
     with pytest.raises(ValueError, match="S_w"):
@@ -782,7 +782,10 @@ def test_a_label_of_minus_1_is_a_chunklet_unless_chunklets_are_given() -> None:
 
 
 def of_curve(columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Points with few bits, of which the fourth feature is a sum of the first two; and targets."""
+    """Return points (14, columns) with few bits, and real targets.
+
+    The fourth feature is the sum of the first two.
+    """
     rng = np.random.default_rng(2)
     X = np.round(rng.standard_normal((14, 3)) * 2**20) / 2**20
     y = X[:, 0] + 0.3 * X[:, 1] ** 2 + 0.3 * rng.standard_normal(14)
@@ -819,7 +822,7 @@ def test_it_proves_what_is_stationary_to_first_order(
 
 
 def metrics(d: int, n_components: int) -> list[np.ndarray]:
-    """Of that rank at most."""
+    """Return metrics (d, d) with few bits and a rank of at most n_components."""
     rows = np.array([[0.5, -0.25, 0.75, 0.25], [0.25, 1.0, 0.0, 0.5], [1.0, 0.5, -0.25, 0.0]])[
         :n_components, :d
     ]
@@ -829,7 +832,7 @@ def metrics(d: int, n_components: int) -> list[np.ndarray]:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", FIRST_ORDER)
 def test_what_is_won_to_first_order_is_that_of_the_exact_mode(name: str) -> None:
-    """Which is another computation, in balls. These metrics are sums of few bits, so both judge the same one."""
+    """Exact mode is an independent computation, in balls. The metrics have few bits, so both judge the same ones."""
     method, (X, y), params = FIRST_ORDER[name]
     for metric in metrics(X.shape[1], params.get("n_components", 3)):
         stored = {"n_components": X.shape[1], **params}

@@ -1,4 +1,4 @@
-"""validation/recompute.py answers a hostile file in one line: "not proved", from little memory, without forged text."""
+"""validation/recompute.py answers a hostile file with one line, "not proved", with little memory and no forged text."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 def one_line_of(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """The line on a file that holds no proof, from memory of at most 20 times the file and 100 MB."""
+    """Return the line that is printed for a file without a proof.
+
+    Asserts that the line is printable, and that reading takes at most 20 times the file and 100 MB of memory.
+    """
     tracemalloc.start()
     assert not recompute.main(str(path))
     most = tracemalloc.get_traced_memory()[1]
@@ -103,7 +106,7 @@ def test_a_hostile_file_is_one_line(case: str, tmp_path: Path, capsys: pytest.Ca
 def test_a_field_cannot_forge_the_verdict(
     field: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """These are claims, which are not believed: the file with a metric that is too long is not proved."""
+    """The file has a metric that is not optimal. A field with a forged verdict must not change the answer."""
     path = tmp_path / "s.json"
     metric = (2 * np.array(good()["metric"])).tolist()
     path.write_text(json.dumps({**good(), "metric": metric, field: value}), encoding="utf-8")
@@ -121,7 +124,7 @@ def good() -> dict[str, Any]:
 
 
 def packed(content: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    """The arrays of an .npz file, some of them changed."""
+    """Return the arrays of an .npz file with this content, some of them replaced by `changed`."""
     arrays = {name: np.array(content[name]) for name in ("X", "y", "metric")}
     arrays |= {f"dual_{name}": np.array(value) for name, value in content["dual"].items()}
     arrays["neighbors"] = np.concatenate([np.array(row, int) for row in content["neighbors"]])

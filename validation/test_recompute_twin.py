@@ -1,8 +1,8 @@
-"""validation/recompute.py proves nothing false: files spoilt on purpose, judged by a twin that shares nothing with it.
+"""validation/recompute.py does not prove false files: a twin that shares no code with it judges files with errors.
 
 The twin computes objectives from their definitions, by loops over fractions (logarithms and roots in floats at the
-end), at the metric of the file and at witnesses. Where a witness is better by more than 1e-6 of the scale, "proved" is
-false.
+end). It compares the metric of the file with other metrics, the witnesses. If a witness is better by more than 1e-6 of
+the scale, "proved" is false. A matrix of fractions is a list of rows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def squared_norm(A: Matrix) -> Fraction:
 
 
 def spread(content: Content, D: Any) -> Fraction:
-    """The slacks of MLSVM, averaged."""
+    """Return the mean slack of MLSVM; D(i, j) is the squared distance of points i and j."""
     y, total = content["y"], Fraction(0)
     for i, listed in enumerate(content["neighbors"]):
         near = [D(i, j) for j in listed if y[j] == y[i]]
@@ -64,7 +64,10 @@ def kernel(content: Content) -> Matrix:
 
 
 def kernel_mlsvm(content: Content, phi: Matrix) -> float:
-    """With rows of K for points, distances are those of phi, and ||A||^2 = tr phi K phi K."""
+    """Return the objective of kernel MLSVM, from phi (n, n).
+
+    With the rows of the kernel matrix K as points, distances are those of phi, and ||A||^2 = tr phi K phi K.
+    """
     K, lam, n = kernel(content), Fraction(content["params"]["lam"]), len(phi)
     P = [[sum((phi[i][m] * K[m][j] for m in range(n)), Fraction(0)) for j in range(n)] for i in range(n)]
     norm = sum((P[i][j] * P[j][i] for i in range(n) for j in range(n)), Fraction(0))
@@ -91,7 +94,10 @@ def lmnn(content: Content, A: Matrix) -> float:
 
 
 def budget(content: Content, A: Matrix) -> list[Fraction]:
-    """Squared distances of dissimilar pairs once all is spent on the similar ones; too much if these cost nothing."""
+    """Return the squared distances of the dissimilar pairs, divided by the sum over the similar pairs.
+
+    If that sum is 0, a tiny number takes its place.
+    """
     X = exact(content["X"])
     spent = sum((distance(X[i], X[j], A) for i, j in pairs(content, True)), Fraction(0))
     spent = max(spent, Fraction(1, 10**30))
@@ -107,7 +113,7 @@ def dml_eig(content: Content, A: Matrix) -> float:
 
 
 def softmin(values: list[Fraction]) -> float:
-    """- log sum exp(-v)."""
+    """Return - log sum exp(-v) over the values v."""
     low = min(values)
     return float(low) - math.log(math.fsum(math.exp(-float(v - low)) for v in values))
 
@@ -138,7 +144,7 @@ def itml(content: Content, A: Matrix) -> float:
 
 
 def nca_at(content: Content) -> Callable[[Matrix], float]:
-    """The step of NCA with criterion g at the metric of the file."""
+    """Return a function of A: the convex step of NCA with criterion g at the metric of the file."""
     X, y = exact(content["X"]), content["y"]
     n, weights, constant = len(X), [], []
     metric = exact(content["metric"])
@@ -163,7 +169,10 @@ def nca_at(content: Content) -> Callable[[Matrix], float]:
 
 
 def ssvm_at(content: Content) -> Callable[[Matrix], float]:
-    """The step of gerrymandering at the metric of the file, over all sets; two classes that cost 1."""
+    """Return a function of A: the convex step of gerrymandering at the metric of the file, over all sets.
+
+    There are two classes, and a wrong one costs 1.
+    """
     X, y, k, C = exact(content["X"]), content["y"], content["params"]["n_neighbors"], content["params"]["C"]
     n = len(X)
 
@@ -195,14 +204,14 @@ def multiples(A: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def psd(A: np.ndarray) -> np.ndarray:
-    """A psd matrix of floats near A: some of the identity covers what rounding may have made of its eigenvalues."""
+    """Return a psd matrix of floats near A. A small multiple of the identity covers the rounding of its eigenvalues."""
     values, vectors = np.linalg.eigh((A + A.T) / 2)
     A = (vectors * np.maximum(values, 0)) @ vectors.T
     return (A + A.T) / 2 + 1e-14 * np.trace(A) * np.eye(len(A))
 
 
 def steep(A: np.ndarray) -> Iterator[np.ndarray]:
-    """Multiples of A, and A as it sees points along (1, 1), steep along (1, -1)."""
+    """Yield multiples of A, and A plus large multiples of the metric that acts along (1, -1) only."""
     yield 0 * A
     yield from multiples(A)
     across = np.array([[1.0, -1.0], [-1.0, 1.0]])
@@ -236,7 +245,7 @@ FILES = 100  # a method
 
 
 def along_a_line(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes that overlap; both features are the same, but for the constant of ITML's sake."""
+    """Return eight points (8, 2) with two equal features, and labels of two overlapping classes."""
     rng = np.random.default_rng(seed)
     y = np.arange(8) % 2
     t = np.round(64 * (rng.standard_normal(8) + 2.0 * y)) / 64
@@ -245,7 +254,7 @@ def along_a_line(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def honest(method: str) -> list[Content]:
-    """Files of four solutions that are not 0, on points of a line or of a plane."""
+    """Return the contents of four solved files with a nonzero metric, on points of a line or of a plane."""
     files = [solved(method, seed) for seed in range(12)]
     return [content for content in files if np.any(content["metric"])][:4]
 
@@ -262,7 +271,10 @@ def solved(method: str, seed: int) -> Content:
 
 
 def spoilt(content: Content, rng: np.random.Generator) -> Content:
-    """Prices that are a little off, a metric that is, or other data next to these; or two of it, or none."""
+    """Return the content with one or two random errors.
+
+    These are dual variables that are slightly too large, a metric of another size, and slightly different points.
+    """
     content = copy.deepcopy(content)
     what = rng.integers(0, 6)
     if what in (0, 1, 2):  # the features differ by next to nothing, across classes or anyhow
@@ -283,7 +295,7 @@ def spoilt(content: Content, rng: np.random.Generator) -> Content:
 
 
 def scale(content: Content, value: float) -> float:
-    """At most what a tolerance is a share of, with room."""
+    """Return an upper bound of the scale that a tolerance is relative to. value: the objective of the metric."""
     norm = float(squared_norm(exact(content["metric"])))
     if content["method"] == "mlsvm":
         return content["params"]["lam"] / 2 * norm
@@ -298,7 +310,10 @@ def scale(content: Content, value: float) -> float:
 
 
 def better_by(content: Content, witnesses: Iterator[np.ndarray]) -> float:
-    """How much more than 1e-6 of the scale some witness gains; 0 or less if none does."""
+    """Return the objective minus that of the best witness, minus 1e-6 of the scale.
+
+    A positive result shows that "proved" is false.
+    """
     f = METHODS[content["method"]][0](content)
     value = f(exact(content["metric"]))
     least = min(f(exact(W)) for W in witnesses)
@@ -357,7 +372,7 @@ def test_prices_within_rounding_of_a_share_do_not_prove_a_longer_metric(tmp_path
 @pytest.mark.parametrize("method", ["mcml", "mmc", "dml_eig", "lmnn"])
 @pytest.mark.parametrize("exponent", [12, 20, 30, 40, 50])
 def test_what_is_proved_on_a_line_is_not_next_to_it(method: str, exponent: int, tmp_path: Path) -> None:
-    """The classes lie on two lines: a steep metric sees only which, and has 0, or no bound at all."""
+    """The points move so that the classes lie on two lines. Then a steep metric is better than that of the file."""
     X, y = along_a_line(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -380,7 +395,7 @@ def test_the_step_of_nca_is_not_called_the_problem(
 
 
 def two_by_two(points: Matrix, query: list[Fraction], alpha: Fraction) -> Matrix:
-    """Sigma^-1 (x - mean)(x - mean)^T Sigma^-1 - Sigma^-1 of one class."""
+    """Return Sigma^-1 (x - mean)(x - mean)^T Sigma^-1 - Sigma^-1 (2, 2) of one class, for the query x."""
     n = len(points)
     mean = [sum(column, Fraction(0)) / n for column in zip(*points, strict=True)]
     error = [[v - m for v, m in zip(point, mean, strict=True)] for point in points]
@@ -395,7 +410,7 @@ def two_by_two(points: Matrix, query: list[Fraction], alpha: Fraction) -> Matrix
 
 
 def excess(content: Content) -> float:
-    """(objective - optimum) / scale of the metric of a file of GLML with two classes in two dimensions."""
+    """Return (objective - optimum) / scale for a file of GLML with two classes and two features."""
     X, y, A = exact(content["X"]), content["y"], exact(content["metric"])
     query, alpha = [Fraction(v) for v in content["params"]["query"]], Fraction(content["params"]["alpha"])
     one, two = (two_by_two([x for x, c in zip(X, y, strict=True) if c == k], query, alpha) for k in (0, 1))

@@ -2,12 +2,13 @@
 
     python validation/trust.py [--n 10000] [--jobs 2]
 
-The optima of the golden cases are scaled, turned, and noised by 1e-1 to 1e-12 of their size, inside and outside the
-cone. What is true of a candidate is found without `check`: its objective from the definition, in fractions (MLSVM) or
-by loops (GLML, NCA), against the exact interval in the case file. A verdict is wrong if "certified" is said of what is
-no metric or is worse than the upper end by more than is allowed and stated, or "refuted" of a metric that is within
-what is allowed of the lower end. Where only a metric's own convex step is judged (ssvm, nca), the step's interval comes
-from rational or ball arithmetic, which shares no operation with the certificate in floating point.
+The optima of the golden cases are scaled, rotated, or get noise of 1e-1 to 1e-12 of their size, inside and outside the
+cone. The truth about a candidate is found without `check`. Its objective is computed from the definition, in fractions
+(MLSVM) or by loops (GLML, NCA), and compared with the exact interval in the case file. "certified" is wrong if the
+candidate is not a metric, or if its objective exceeds the upper end by more than the tolerance and the stated rounding.
+"refuted" is wrong if the objective of a metric exceeds the lower end by less than the tolerance. If only the convex
+step at the metric is judged (ssvm, nca), the interval of the step comes from rational or ball arithmetic, which shares
+no operation with the certificate in floating point.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SHARES = {"mlsvm": 0.65, "kernel_mlsvm": 0.05, "glml": 0.1, "nca": 0.12, "ssvm":
 
 
 class Outcome(NamedTuple):
-    """One candidate: what was done to it, what was said, and what is wrong with that."""
+    """One candidate: its mutation, the verdict of `check`, and the fault of that verdict or an empty text."""
 
     case: str
     mutation: str
@@ -74,7 +75,7 @@ def main() -> int:
 
 
 def planned(n: int) -> list[tuple[str, range]]:
-    """The cases with the seeds of their candidates, in pieces of at most fifty, n candidates in all."""
+    """Return pairs of a case id and the seeds of its candidates: at most fifty seeds in a pair, n in all."""
     cases = [case for case in load_cases() if case.kind == "problem" and usable(case)]
     work, seed = [], 0
     for formula, share in SHARES.items():
@@ -88,19 +89,19 @@ def planned(n: int) -> list[tuple[str, range]]:
 
 
 def usable(case: Case) -> bool:
-    """Cases with an optimum of some size, unique where that is needed to mutate it."""
+    """Return True if the optimum of the case is unique and large enough to be mutated."""
     return not {"not attained", "zero", "not unique", "underflow"} & set(case.flags)
 
 
 def judged(case_id: str, seeds: range) -> list[Outcome]:
-    """The candidates of some seeds."""
+    """Return the outcomes of the candidates of a case with these seeds."""
     (case,) = load_cases(pattern=case_id)
     warnings.simplefilter("ignore")
     return [one(case, seed) for seed in seeds]
 
 
 def one(case: Case, seed: int) -> Outcome:
-    """Mutate, ask `check`, and find the truth on another path."""
+    """Mutate the optimum of a case, call `check`, and compute the truth independently."""
     rng = np.random.default_rng(seed)
     best = np.array(case.content["proof"]["metric"])
     name = list(MUTATIONS)[int(rng.integers(len(MUTATIONS)))]
@@ -115,19 +116,19 @@ def one(case: Case, seed: int) -> Outcome:
 
 
 def scaled(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
-    """A longer or shorter one."""
+    """Return A times 1 + size or 1 - size."""
     return A * (1 + size * rng.choice([-1, 1]))
 
 
 def turned(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
-    """Rotated by a small angle."""
+    """Return A rotated by a small angle of about `size`."""
     skew = rng.standard_normal(A.shape)
     Q = expm(size * (skew - skew.T))
     return symmetric(Q @ A @ Q.T)
 
 
 def noised(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
-    """Noise in the root: stays psd."""
+    """Return A with noise in its root, so that it stays psd."""
     values, vectors = np.linalg.eigh(A)
     M = vectors * np.sqrt(np.maximum(values, 0))
     M = M + size * np.linalg.norm(M) * rng.standard_normal(M.shape)
@@ -135,13 +136,13 @@ def noised(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
 
 
 def bent(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
-    """Symmetric noise in the entries: may leave the cone."""
+    """Return A with symmetric noise in its entries; it may not be psd."""
     E = rng.standard_normal(A.shape)
     return A + size * np.linalg.norm(A) * (E + E.T) / 2
 
 
 def skewed(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
-    """No longer symmetric."""
+    """Return A with antisymmetric noise, so that it is not symmetric."""
     E = np.triu(rng.standard_normal(A.shape), 1)
     return A + size * np.linalg.norm(A) * (E - E.T)
 
@@ -156,7 +157,7 @@ MUTATIONS: dict[str, Callable[[np.ndarray, float, np.random.Generator], np.ndarr
 
 
 def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
-    """What is wrong with the verdict, as a sentence; empty if nothing is, or nothing can be said."""
+    """Return a sentence on the fault of the verdict; empty if the verdict is right or cannot be judged here."""
     verdict = said.verdict.value
     # a metric must be one in the units of its features too, which those of a kernel do not have; glml has its own
     seen = [in_feature_space(case, A) if case.formula == "kernel_mlsvm" else A]
@@ -183,13 +184,16 @@ def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
 
 
 def outside(A: np.ndarray) -> float:
-    """How far from symmetric and psd, relative to the norm."""
+    """Return the larger of A's asymmetry and the size of its negative eigenvalue, relative to the norm."""
     least = float(np.linalg.eigvalsh(symmetric(A))[0])
     return max(float(np.abs(A - A.T).max()), -least) / float(np.linalg.norm(A))
 
 
 def in_own_units(case: Case, A: np.ndarray) -> np.ndarray:
-    """Of features that spread over about 1: powers of two, of those in which the points differ."""
+    """Return A in units in which each feature has a spread of about 1, for the features that vary.
+
+    The units are powers of two.
+    """
     X = np.array(case.X, dtype=float)
     width = np.abs(X - (X.min(axis=0) + X.max(axis=0)) / 2).max(axis=0)
     seen = width > 0
@@ -208,13 +212,13 @@ def root_of_kernel(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_feature_space(case: Case, phi: np.ndarray) -> np.ndarray:
-    """E^T phi E."""
+    """Return the metric E^T phi E (r, r) that phi (n, n) stands for, with the E of `root_of_kernel`."""
     E, _ = root_of_kernel(case)
     return E.T @ phi @ E
 
 
 def projected_there(case: Case, phi: np.ndarray) -> np.ndarray:
-    """The phi whose metric is the projection of that of `phi` on the psd cone."""
+    """Return the matrix (n, n) whose metric in the feature space is the psd projection of the metric of phi."""
     E, back = root_of_kernel(case)
     return symmetric(back.T @ projected(E.T @ phi @ E) @ back)
 
@@ -227,7 +231,7 @@ def projected(A: np.ndarray) -> np.ndarray:
 
 
 def truth(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Both ends of the interval that the optimum is in, the objective at A, and the scale."""
+    """Return the lower and upper end of the interval that contains the optimum, the objective at A, and the scale."""
     if case.content["reference"]["claim"] == "stationary":
         return of_the_step(case, A)
     low, high = (Fraction(v) for v in case.content["reference"]["interval"])
@@ -245,7 +249,7 @@ def sum_of_slacks(case: Case, D: Callable[[int, int], Fraction]) -> Fraction:
 
 
 def mlsvm(case: Case, A: np.ndarray) -> Fraction:
-    """lam/2 ||A||^2 + 1/n sum xi, in fractions, line by line."""
+    """Return the objective lam/2 ||A||^2 + 1/n sum xi of MLSVM in fractions."""
     X = [[Fraction(v) for v in row] for row in case.X]
     M = [[Fraction(v) for v in row] for row in A.tolist()]
     lam, d = Fraction(case.inputs["lam"]), len(M)
@@ -258,7 +262,7 @@ def mlsvm(case: Case, A: np.ndarray) -> Fraction:
 
 
 def kernel(case: Case, phi: np.ndarray) -> Fraction:
-    """The same through kernel values <x, x'>^p."""
+    """Return the objective of MLSVM for the polynomial kernel <x, x'>^p, from phi (n, n), in fractions."""
     X = [[Fraction(v) for v in row] for row in case.X]
     M = [[Fraction(v) for v in row] for row in phi.tolist()]
     n, p = len(X), case.inputs["degree"]
@@ -274,7 +278,7 @@ def kernel(case: Case, phi: np.ndarray) -> Fraction:
 
 
 def glml(case: Case, A: np.ndarray) -> Fraction:
-    """(tr A^-1 B)^2 for two Gaussian classes, B = G_1 - G_2 over its norm."""
+    """Return the objective (tr A^-1 B)^2 of GLML for two Gaussian classes, with B = (G_1 - G_2) / ||G_1 - G_2||."""
     X, y, x = np.array(case.X), np.array(case.y), np.array(case.inputs["query"])
     G = []
     for c in (0, 1):
@@ -287,7 +291,7 @@ def glml(case: Case, A: np.ndarray) -> Fraction:
 
 
 def nca(case: Case, Q: np.ndarray) -> Fraction:
-    """- sum log p_i, by loops."""
+    """Return the objective - sum_i log p_i of NCA with criterion g, by loops."""
     X, y, total = np.array(case.X), case.y, 0.0
     for i in range(len(X)):
         e = [math.exp(-float((X[i] - x) @ Q @ (X[i] - x))) if k != i else 0.0 for k, x in enumerate(X)]
@@ -296,7 +300,10 @@ def nca(case: Case, Q: np.ndarray) -> Fraction:
 
 
 def of_the_step(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """The interval of the metric's own convex step in exact arithmetic: nothing is known of an upper end."""
+    """Return the figures of `truth` for the convex step at the metric, in exact arithmetic.
+
+    The upper end of the optimum is not known, so the lower end takes its place.
+    """
     of = get_stationary(case.formula)
     given = of.instance(case.X, case.y, **case.params)
     improved, dual = of.improve(given, of.metric(given, A), tol=1e-10)
@@ -306,7 +313,7 @@ def of_the_step(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction
 
 
 def report(outcomes: list[Outcome], seconds: float) -> str:
-    """Counts by case, and every wrong verdict."""
+    """Return the page: the numbers of verdicts for each case, and every wrong verdict. seconds: the running time."""
     wrong = [outcome for outcome in outcomes if outcome.wrong]
     lines = [
         "# Mutated candidates against the oracle",

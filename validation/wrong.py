@@ -1,4 +1,4 @@
-"""Metrics of wrong programs with mistakes that are in no list of misreadings: each name given to them is false.
+"""Metrics of wrong programs with mistakes that are in no list of misreadings, so that each name given to them is false.
 
 `changed` solves the method itself with other inputs: a feature in other units, features with noise, a wrong label, or
 lost pairs or triplets. `BUGS` holds wrong programs, each a formula or a cvxpy problem.
@@ -22,7 +22,10 @@ LOST = 0.1  # largest share of the pairs or triplets that is lost; at least one 
 def changed(
     method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator
 ) -> Iterator[tuple[str, FloatArray]]:
-    """Yield the kind and the metric of wrong inputs. The kinds take turns, until the method refuses all of them."""
+    """Yield the kind of a change of the inputs, and the optimum (d, d) for the changed inputs.
+
+    The kinds take turns, until the method refuses all of them.
+    """
     kinds = [_feature, _noise, _label, _lost_pairs, _lost_classes, _lost_triplets]
     found = True
     while found:
@@ -112,7 +115,7 @@ def _power(A: FloatArray, p: float) -> FloatArray:
 
 
 def geometric_mean(A: FloatArray, B: FloatArray, t: float) -> FloatArray:
-    """A^(1/2) (A^(-1/2) B A^(-1/2))^t A^(1/2)"""
+    """Return the weighted geometric mean A^(1/2) (A^(-1/2) B A^(-1/2))^t A^(1/2)."""
     root, inverse = _power(A, 0.5), _power(A, -0.5)
     return root @ _power(inverse @ B @ inverse, t) @ root
 
@@ -124,14 +127,14 @@ def _differences(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatAr
 
 
 def sums(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
-    """S with the ridge mu I, and D, of GMML."""
+    """Return S + mu I and D of GMML: the sums of e e^T over the differences e of similar and of dissimilar pairs."""
     near, far = _differences(X, y, params)
     ridge = params.get("mu", 0.0) * np.eye(X.shape[1])
     return near.T @ near + ridge, far.T @ far + ridge
 
 
 def unit_differences(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """GMML with D = sum v v^T / |v|."""
+    """Return the solution of GMML with D = sum v v^T / |v| over the differences v of dissimilar pairs."""
     S, _ = sums(X, y, params)
     _, far = _differences(X, y, params)
     return geometric_mean(
@@ -140,13 +143,13 @@ def unit_differences(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArra
 
 
 def arithmetic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """GMML with the arithmetic mean of S^-1 and D."""
+    """Return, for GMML, the arithmetic mean of S^-1 and D in place of their geometric mean."""
     (S, D), t = sums(X, y, params), params.get("weight", 0.5)
     return (1 - t) * np.linalg.inv(S) + t * D
 
 
 def logarithmic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """GMML with the exponential of the mean logarithm."""
+    """Return, for GMML, the exponential of the mean logarithm of S^-1 and D in place of their geometric mean."""
     (S, D), t = sums(X, y, params), params.get("weight", 0.5)
     logs = []
     for A in (np.linalg.inv(S), D):
@@ -158,7 +161,7 @@ def logarithmic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArra
 
 
 def medians(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """RCA around the medians of the chunklets."""
+    """Return the solution of RCA with the median of each chunklet in place of its mean."""
     chunklets = np.asarray(params.get("chunklets", y))
     centred = [
         X[chunklets == j] - np.median(X[chunklets == j], axis=0) for j in np.unique(chunklets[chunklets >= 0])
@@ -188,7 +191,7 @@ def _solved(M: Any, objective: Any) -> FloatArray:
 
 
 def unsquared_pull(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """LMNN with the pull D_M(x_i, x_j) / |x_i - x_j| for each target j of i."""
+    """Return the solution of LMNN with the pull D_M(x_i, x_j) / |x_i - x_j| for each target j of i."""
     import cvxpy as cp
 
     given = get("lmnn").instance(X, y, **params)
@@ -201,7 +204,7 @@ def unsquared_pull(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
 
 
 def off_diagonals_once(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """FrobMetric with a norm that counts each off-diagonal pair of entries once."""
+    """Return the solution of FrobMetric with a norm that counts each pair of off-diagonal entries once."""
     import cvxpy as cp
 
     given = get("frobmetric").instance(X, y, **params)
@@ -213,7 +216,10 @@ def off_diagonals_once(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatAr
 
 
 def balanced(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """LDML with one mean loss for the similar pairs and one for the dissimilar pairs; b = 1, or a given number."""
+    """Return the solution of LDML with one mean loss for the similar pairs and one for the dissimilar pairs.
+
+    b is the given number, or 1.
+    """
     import cvxpy as cp
 
     near, far = _differences(X, y, params)

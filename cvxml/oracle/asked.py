@@ -24,7 +24,7 @@ Diagnosed: TypeAlias = bool | Literal["all"]
 
 
 def check_diagnosed(given: Any) -> Diagnosed:
-    """Return True, False or "all". Raises ValueError for other input."""
+    """Return the argument `diagnosed` of `check`: True, False or "all". Raises ValueError for other input."""
     if given in (True, False):
         return bool(given)
     if isinstance(given, str) and given == "all":
@@ -43,7 +43,7 @@ def uninterrupted(solution: Solution) -> Solution:
 
 
 class Asked(NamedTuple):
-    """A claim about a metric, about an objective, or about both."""
+    """The checked arguments of `check`: a claim about a metric, about an objective, or about both."""
 
     method: str
     # X (n, d), y (n,) and params as the user gave them; a misreading changes them

@@ -85,15 +85,15 @@ def case_files(folder: Path) -> list[Path]:
 def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Case]:
     """Return the cases of a folder that match a pattern, sorted by file name.
 
-    folder: None means the cases in this package. pattern: matched with the id as in fnmatch, for example "mlsvm-*"; or
-    a formula, in small or capital letters.
+    folder: None means the cases in this package. pattern: a case id with wildcards as in fnmatch, for example
+    "mlsvm-*"; or the exact `formula` of a case, for example "mmc:diagonal", in small or capital letters.
 
     Raises ValueError if the folder contains no cases, a file is not a case, or no case matches the pattern.
     """
     where = FOLDER if folder is None else Path(folder)
     files = case_files(where)
     if not files:
-        raise ValueError(f"{named(where)} holds no cases: give a folder of .json files")
+        raise ValueError(f"{named(where)} holds no cases: give a folder with .json files of cases")
     cases = [load_case(path) for path in files]
     chosen = [case for case in cases if fnmatch(case.id, pattern) or case.formula.lower() == pattern.lower()]
     if not chosen:
@@ -107,10 +107,11 @@ def load_case(path: str | Path) -> Case:
     """Return the case in a file. Raises ValueError if the file is not a case."""
     content = read_json(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f'{named(path)} is not a case: it has no "format": "{FORMAT}" in it')
+        raise ValueError(f'{named(path)} is not a case: it must be a JSON object with "format": "{FORMAT}"')
     if content.get("version") != VERSION:
         raise ValueError(
-            f"{named(path)} is a case of version {content.get('version')!r:.40}; known is {VERSION}"
+            f"{named(path)} is a case of version {content.get('version')!r:.40}, but this cvxml reads version "
+            f"{VERSION}: install the cvxml that wrote it, or write the case again"
         )
     asked = {**_REQUIRED, **(_OF_PART if content.get("kind") == "part" else {})}
     for name, kind in asked.items():
@@ -121,8 +122,8 @@ def load_case(path: str | Path) -> Case:
     if content["kind"] not in ("problem", "part"):
         raise ValueError(f'{named(path)} is not a case: its kind must be "problem" or "part"')
     if not all(isinstance(flag, str) for flag in content["flags"]):
-        raise ValueError(f"{named(path)} is not a case: not all of its flags are text")
+        raise ValueError(f"{named(path)} is not a case: its flags must be texts")
     if content["kind"] == "problem" and not isinstance(content["inputs"].get("X"), list):
-        raise ValueError(f"{named(path)} is not a case: its inputs have no X")
+        raise ValueError(f'{named(path)} is not a case: its inputs must have "X", a list of points')
     fields: dict[str, Any] = {name: content[name] for name in _REQUIRED}
     return Case(**{**fields, "flags": tuple(fields["flags"])}, content=content)

@@ -156,7 +156,7 @@ def check(
 
 
 def _judged(asked: Asked) -> Report:
-    """Return the report; inconclusive if the time limit ended before our own search had a certified metric."""
+    """Return the report on a question; inconclusive if the time ended before our search certified a metric."""
     try:
         return check_convex(asked) if asked.module.CLAIM == "optimal" else check_stationary(asked)
     except OutOfTime:
@@ -195,9 +195,10 @@ def _of_each_query(
     given = components if metric is None else metric
     refuse_texts(given, "components" if metric is None else "metric")
     if given is None or np.ndim(given) != 3 or len(np.asarray(given)) != len(queries):
-        shape = None if given is None else np.shape(given)
+        got = "neither" if given is None else f"shape {np.shape(given)}"
         raise ValueError(
-            f"give one metric for each of the {len(queries)} rows of query, (q, d, d); got {shape}"
+            f"give one metric for each of the {len(queries)} rows of query: metric (q, d, d) or components (q, m, d); "
+            f"got {got}"
         )
     if metric is None:
         return [_candidate(None, each, d) for each in np.asarray(given)]

@@ -32,6 +32,10 @@ from cvxml.oracle.first_order import expected
 from cvxml.oracle.parts import compare
 from cvxml.oracle.programs import MEMORY_LIMIT, SAID, TIME_LIMIT, Surroundings, run
 
+NO_METRIC = (
+    'the answer has neither "metric" nor "components": '
+    "give one of them, as a list of rows such as [[1, 0], [0, 1]]"
+)
 # a command, or a function from a question to an answer
 Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 
@@ -124,12 +128,14 @@ def conform_case(
 
 
 def called(program: Callable[[dict[str, Any]], Any], question: dict[str, Any]) -> dict[str, Any] | str:
-    """Call a function with a copy of the question. Return its answer, or a sentence that describes the error."""
+    """Call the function `program` with a copy of the question. Return its answer, or a sentence on the error."""
     try:
         answer = program(deepcopy(question))
     except Exception as error:
         return _said(error)
-    return answer if isinstance(answer, dict) else cut(f"the answer is not a dict: {answer!r}", SAID)
+    if isinstance(answer, dict):
+        return answer
+    return f'the answer is not a dict: {cut(repr(answer), SAID)}; return one such as {{"metric": [[1, 0], [0, 1]]}}'
 
 
 def _said(error: Exception) -> str:
@@ -153,7 +159,7 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
         return Row(case.id, case.formula, "certified" if agreed else "refuted", message=message)
     given = {name: answer[name] for name in ("metric", "components") if name in answer}
     if not given:
-        return Row(case.id, case.formula, "error", message='the answer has neither "metric" nor "components"')
+        return Row(case.id, case.formula, "error", message=NO_METRIC)
     try:
         arrays: dict[str, Any] = {name: real_array(value, name) for name, value in given.items()}
         with warnings.catch_warnings():
@@ -183,9 +189,9 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
 
 
 def _gaps(report: Report) -> tuple[float | None, float | None]:
-    """Return the gap that the verdict is about, and this gap relative to the scale.
+    """Return the gap that the verdict is about, and this gap relative to the scale of the problem.
 
-    If the problem is not convex, this is the gap of the candidate's convex step.
+    If the problem is not convex, this is the gap of the convex step at the candidate.
     """
     if report.step_gap is None:
         return report.gap, report.rel_gap

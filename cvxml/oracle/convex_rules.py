@@ -25,7 +25,7 @@ CLOSE = 1e-2  # relative gap; a metric with at most this gap is close, for examp
 
 
 class OnMetric(NamedTuple):
-    """The facts about a metric."""
+    """The facts about a metric that the rules use."""
 
     proof: Certificate  # of the metric
     reference: Solution  # our own solution
@@ -51,7 +51,7 @@ class OnMetric(NamedTuple):
 
     @property
     def has_no_bound(self) -> bool:
-        """True if our solution has an objective and no lower bound."""
+        """True if our search found a metric with a finite objective, but no lower bound."""
         return math.isfinite(self.reference.objective) and self.reference.lower_bound == -math.inf
 
     @property
@@ -204,7 +204,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
 
 
 def judge_metric(facts: OnMetric) -> Ruling:
-    """Return the ruling of `METRIC`. Its last rule always applies."""
+    """Return the ruling of the first rule of `METRIC` that applies. The last rule always applies."""
     ruling = decide(METRIC, facts)
     assert ruling is not None
     return ruling
@@ -226,7 +226,7 @@ class Ruled(NamedTuple):
 
     @property
     def above(self) -> float:
-        """An upper bound on how much the computed objective exceeds the exact one, beyond rounding.
+        """An upper bound of the computed objective minus the exact objective of the candidate, beyond rounding.
 
         0 for a matrix that is not a metric.
         """
@@ -237,13 +237,13 @@ class Ruled(NamedTuple):
 
     @property
     def is_within_error(self) -> bool:
-        """True if the error bound `above` is large enough to explain how much our metric is better."""
+        """True if the candidate may be as good as our metric, because of the error bound `above`."""
         above, facts = self.above, self.facts
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
 
     @property
     def most(self) -> float:
-        """A proved upper bound of the gap."""
+        """A proved upper bound of the candidate's gap."""
         proof = self.facts.proof
         return proof.gap + proof.rounding if self.exact is None else upward(self.exact.gap)
 
@@ -302,7 +302,7 @@ CLOSE_METRIC: Rule[Ruled] = Rule(
 
 
 class OnValue(NamedTuple):
-    """The facts about a claimed objective: the value of a metric, or a claimed optimal value."""
+    """The facts about a claimed objective: that of a metric, or a claimed optimal value without a metric."""
 
     value: float
     tol: float
@@ -327,7 +327,7 @@ class OnValue(NamedTuple):
 
     @property
     def is_of_another(self) -> bool:
-        """True if the value is not the objective of the metric.
+        """True if the value differs from the objective of the given metric by more than the tolerance.
 
         If our solution is not certified, the smaller of our scale and the metric's scale is used.
         """
@@ -339,7 +339,7 @@ class OnValue(NamedTuple):
 
     @property
     def is_proved(self) -> bool:
-        """True if our solution is certified, and the value is close to every number that may be the optimum."""
+        """True if our solution is certified, and the value is the optimum up to `allowed`."""
         ours, allowed = self.reference, self.allowed
         near = ours.objective - allowed <= self.value <= ours.lower_bound + allowed
         return near and ours.certificate.proves(self.tol)

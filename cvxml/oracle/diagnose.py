@@ -1,7 +1,8 @@
 """Find the misreading of the problem that a refuted metric solves, or the misreadings that come nearest.
 
-Each explanation (explanations.py) states another problem. The relative gap of the metric in the other problem is
-compared with its relative gap in the user's problem.
+A misreading is another problem that a program may solve by mistake, for example with a factor left out. Each
+explanation (explanations.py) states another problem. The relative gap of the metric in the other problem is compared
+with its relative gap in the user's problem.
 
 Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
 relative gap is reported too. In both cases the relative gap must be `SURELY` times smaller than in the user's problem.
@@ -67,11 +68,12 @@ LEAST = 1e-150  # of the largest entry of a metric, because its square must not 
 
 
 class Diagnosis(NamedTuple):
-    """Sentences on the problems that a metric solves (`named`). If it solves none of them: the nearest problems.
+    """What the report says on other problems that the metric may solve.
 
-    left_out: the parts of the search that the time limit left out.
-    times: the relative gap in the user's problem, divided by the smallest relative gap in another problem. Problems
-        with a fitted number do not count. None if no other problem has a smaller gap.
+    named: sentences on the problems that it solves. nearest: if it solves none of them, the nearest problems. left_out:
+    the parts of the search that the time limit left out. times: the relative gap in the user's problem, divided by the
+    smallest relative gap in another problem. Problems with a fitted number do not count. None if no other problem has a
+    smaller gap.
     """
 
     named: tuple[str, ...] = ()
@@ -87,7 +89,7 @@ class Diagnosis(NamedTuple):
 
 @doing(DIAGNOSING)
 def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = math.inf) -> Diagnosis:
-    """Return the explanations of the candidate.
+    """Return which other problems explain the candidate.
 
     The zero metric has no explanation: it holds no number, so every match would be luck (`luck`).
 
@@ -147,9 +149,9 @@ def out_of_range(metric: FloatArray) -> str:
 
 
 def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
-    """Choose the explanations that the report names or lists.
+    """Choose, from the explanations `found`, those that the report names or lists.
 
-    own: the gap in the user's problem. tol: the tolerance. p: number of free numbers in the metric (`numbers`).
+    own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
     """
     less = [
         each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
@@ -183,6 +185,8 @@ def simplest(found: list[Explanation]) -> list[Explanation]:
 
 def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) -> float:
     """Return the expected number of tried explanations that would fit an error in a random direction as well.
+
+    own: the gap in the user's problem. p: the number of free numbers in the metric. tried: the number of explanations.
 
     Model: gaps are squared distances in p dimensions. After a best fit of f numbers, the remaining share of a random
     error has a beta distribution with parameters (p - f)/2 and f/2. Without fitted numbers, a random error comes as
@@ -242,9 +246,9 @@ def turned(judge: Judge) -> list[FloatArray]:
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
-    """Return True if the explanation fits one of the metrics of `turned` nearly as well.
+    """Return True if the explanation fits one of the metrics `others` of `turned` nearly as well as the candidate.
 
-    Then the explanation is not used. others: the metrics of `turned`.
+    Then the explanation is not used.
     """
     if each.again is None:
         return False
@@ -265,23 +269,26 @@ def _is_reportable(each: Explanation, own: Left, tol: float) -> bool:
 
 
 def _is_less(left: Left, own: Left) -> bool:
-    """Return True if the absolute gap is `LESS` times smaller, and the relative gap is clearly below that of 0.
+    """Return True if `left` is a clearly smaller gap than `own`, the gap in the user's problem.
 
-    "Clearly" means `NEARER` times smaller. This comparison with the zero metric excludes problems in which every small
-    metric has a small gap.
+    Two conditions must hold. The absolute gap is `LESS` times smaller. The relative gap is `NEARER` times smaller than
+    that of the zero metric in the same problem; this excludes problems in which every small metric has a small gap.
     """
     less = left.gap is None or own.gap is None or LESS * left.gap <= own.gap
     return less and NEARER * left.share <= left.nothing
 
 
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
-    """Return True if the relative gap is at most `tol`, and small enough relative to that of the user's problem."""
+    """Return True if the relative gap of the explanation is small enough to name it as an exact one.
+
+    It must be at most `tol`, and at most a small share of `own`, the gap in the user's problem.
+    """
     part = FITTED if _is_chosen(each) else 1 / SURELY
     return _is_less(each.left, own) and each.left.share <= min(tol, part * _capped_gap(own))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    """Return True if the explanation may be listed as nearest.
+    """Return True if the explanation may be listed as nearest. own: the gap in the user's problem.
 
     Explanations that were chosen to fit the metric are excluded. For another value of a number, and for a problem with
     many optima, the limits are stricter, because such an explanation may fit by chance.
@@ -317,7 +324,7 @@ def not_tried(left_out: Sequence[str]) -> str:
 
 
 def _best(times: float | None) -> str:
-    """Return how much smaller the relative gap of the best other problem is than that of the problem itself."""
+    """Return in words how much smaller the relative gap in the best other problem is than in the user's problem."""
     if times is None or times <= 1:
         return "no smaller than in the problem itself"
     chance = ", which may be chance" if times >= BETTER else ""

@@ -18,7 +18,7 @@ ANOTHER = "the exact proof is for M M^T, which differs too much from the given m
 
 
 class ExactJudgement(NamedTuple):
-    """A verdict, its reason, and the exact interval of the candidate."""
+    """A verdict in exact arithmetic, its reason, and the exact interval for the candidate."""
 
     verdict: Verdict
     reason: str

@@ -1,6 +1,7 @@
 """Possible explanations of a refuted metric: misreadings, slips in writing it down, other features, other weights.
 
-Each `Explanation` holds the gap that the metric has in the other problem. diagnose.py decides which ones are reported.
+A misreading is another problem that a program may solve by mistake (core/misreading.py). Each `Explanation` holds the
+gap that the metric has in the other problem. diagnose.py decides which ones are reported.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) 
 
 
 def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
-    """Yield the explanations by misreadings and by other features that were left out, if there is time for them now."""
+    """Yield the explanations that were left out for lack of time, if there is time for them now.
+
+    These are misreadings, and features that were rescaled first. read: as in `misreadings`.
+    """
     before = judge.left_out
     tried_again = {RESCALED} | {each.sentence for each in get(judge.method).MISREADINGS.values()}
     judge.left_out = [part for part in before if part not in tried_again]
@@ -83,7 +87,7 @@ def _read(
     also: str = "",
     fitted: int = 0,
 ) -> Explanation | None:
-    """Return the gap of `metric` in the problem in which `base` is misread, or None if it is not known.
+    """Return the explanation that `metric` solves the problem in which `base` is misread; None if its gap is not known.
 
     also: the sentence of a misreading that `base` already contains. fitted: the number of fitted numbers in `base`.
     """
@@ -199,10 +203,10 @@ def _misread(
 def two_misreadings(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[Explanation]:
-    """Try each misreading with a relative gap of at most `part` together with another misreading.
+    """Yield the explanations by two misreadings: one with a relative gap of at most `part`, and any other one.
 
-    read: the explanations by single misreadings, by name. A misreading with a choice among several lists is not
-    added to another one, because the choice would be fitted again for each.
+    read: the explanations by single misreadings, by name. A misreading with a choice among several lists is not added
+    to another one, because the choice would be fitted again for each.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for first, base, fitted in _partly(judge, metric, read, part):
@@ -220,9 +224,9 @@ def two_misreadings(
 def _partly(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[tuple[Misreading, OtherProblem, int]]:
-    """Yield the misreadings of the method itself with a relative gap of at most `part`, the best first.
+    """Yield the misreadings whose problems leave `metric` a relative gap of at most `part`, the smallest gap first.
 
-    Each comes with its inputs and its number of fitted numbers.
+    Each comes with its inputs and the number of fitted numbers in them. Misreadings as another method are left out.
     """
     for name in sorted(read, key=lambda name: read[name].left.share)[:MAX_COMBINED]:
         misreading = get(judge.method).MISREADINGS[name]
@@ -242,7 +246,10 @@ def _partly(
 
 
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """For each weight of the method, and for each pair of weights, find the values with the smallest relative gap."""
+    """Yield an explanation for each weight of the method, and for each pair of weights.
+
+    Its problem has the values of the weights with the smallest relative gap of `metric`.
+    """
     weights = get(judge.method).WEIGHTS
     for name in weights:
         found = None if judge.late else _at_best(judge, metric, judge.itself, name)
@@ -261,9 +268,9 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 
 
 def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """For each weight w of the method, find c and w so that `metric` is closest to c times the optimum for w.
+    """Yield an explanation for each weight of the method: c times `metric` is optimal for another value of the weight.
 
-    A margin other than 1, other units and another standardization have this form.
+    c and this value are fitted together. A margin other than 1, other units and another standardization have this form.
     """
     for name in get(judge.method).WEIGHTS:
         found = None
@@ -276,7 +283,10 @@ def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanati
 
 
 def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
-    """Search the weight for which the metric, multiplied by its best factor, has the smallest relative gap."""
+    """Return the explanation at the value of a weight at which the best multiple of `metric` has the smallest gap.
+
+    name: of the weight. Returns None if no value gives a small gap.
+    """
     module = get(judge.method)
     most, asked = module.WEIGHTS[name], float(getattr(judge.given, name))
     if not 0 < asked < most:
@@ -320,7 +330,7 @@ def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, ne
 
 
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
-    """Find the values of two weights with the smallest gap of `metric`.
+    """Return the explanation at the values of two weights with the smallest gap of `metric`.
 
     The gap is convex in the two weights, and the slope for each weight gives the gradient. Raises ValueError if a
     tangent shows that the gap is large at all values of the weights. "Large" is measured by the known scales, as in
@@ -363,7 +373,10 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
 def misread_weights(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[Explanation]:
-    """Try each misreading with a relative gap of at most `part` together with another value of a weight."""
+    """Yield the explanations by a misreading with a relative gap of at most `part`, and another value of a weight.
+
+    read: the explanations by single misreadings, by name.
+    """
     for misreading, base, fitted in _partly(judge, metric, read, part):
         for name in get(judge.method).WEIGHTS:
             found = None if judge.late else _at_best(judge, metric, base, name)
@@ -377,7 +390,7 @@ def misread_weights(
 def _at_best(
     judge: Judge, metric: FloatArray, base: OtherProblem, name: str
 ) -> tuple[OtherProblem, Explanation] | None:
-    """Return `base` with the value of a weight that gives `metric` the smallest relative gap, and the explanation.
+    """Return `base` with the value of the weight `name` that gives `metric` the smallest gap, and the explanation.
 
     Returns None if the gap is large at every value.
     """
@@ -416,7 +429,7 @@ def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield explanations by slips in writing down the metric."""
+    """Yield the explanations by slips in writing down the metric (representation_errors.py)."""
     try:
         # if 0 is nearly optimal, all small multiples and transforms of a metric have small gaps
         written = (

@@ -32,7 +32,7 @@ def digest(inputs: dict[str, Any]) -> str:
 
 
 def table() -> dict[str, Measured]:
-    """Return the rows by the id of the case."""
+    """Return the rows of `first_order.csv`, by the ids of the cases."""
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     _, *rows = csv.reader(lines)
     return {case: Measured(of, tuple(map(float, gaps))) for case, of, *gaps in rows}

@@ -135,7 +135,7 @@ def _learns(estimator: Any) -> bool:
 
 
 def _refuse_changed(estimator: Any, given: set[str]) -> None:
-    """Raise ValueError if a parameter that is not in `given`, or `components_`, was changed after the fit."""
+    """Raise ValueError if `components_`, or a parameter without a value in `given`, was changed after the fit."""
     plain, kind = (bool, int, float, str), type(estimator).__name__
     for name, now in estimator.get_params(deep=False).items():
         then = estimator.solution_.params.get(name)
@@ -174,7 +174,10 @@ def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any
 
 
 def _known(estimator: Any) -> tuple[str, str]:
-    """Return the package and the class name of the estimator, or of a base class if only that is known."""
+    """Return the package and the class name of the estimator, or of the first known class among its base classes.
+
+    Raises ValueError if no class is known.
+    """
     known_class = _class(estimator)
     if known_class is not None:
         return known_class
@@ -195,7 +198,7 @@ def _class(estimator: Any) -> tuple[str, str] | None:
 
 
 def _params(estimator: Any) -> dict[str, Any]:
-    """Return the parameters by the names of the signature.
+    """Return the estimator's parameters, by the names in the signature of its class.
 
     pyDML stores a parameter as an attribute with an underscore at the end, so `get_params` does not find it.
     """
@@ -211,7 +214,7 @@ def _module(estimator: Any) -> str:
 
 
 def _metric(estimator: Any) -> FloatArray:
-    """Return the metric (d, d). Raises ValueError before a fit."""
+    """Return the metric (d, d) that the estimator has learnt. Raises ValueError before a fit."""
     components = next(
         (value for name in ("components_", "L_") if (value := getattr(estimator, name, None)) is not None),
         None,
@@ -221,7 +224,7 @@ def _metric(estimator: Any) -> FloatArray:
         return np.asarray(L.T @ L)
     metric = getattr(estimator, "M_", None)
     if metric is None:
-        raise ValueError(f"{type(estimator).__name__} is not fitted")
+        raise ValueError(f"{type(estimator).__name__} is not fitted: call its fit first")
     return np.asarray(metric, dtype=float)
 
 
@@ -234,9 +237,10 @@ def _of_indices(preprocessor: Any, indices: Any) -> FloatArray:
 def _as_metric_learn(
     estimator: Any, learner: str, X: Any, y: Any, given: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """Return points, labels and lists from the inputs of a learner of metric-learn.
+    """Return points, labels and the arguments of `check` from the inputs of a learner of metric-learn.
 
-    Raises ValueError if the learner drew its lists at random, or if X or y have a wrong form.
+    given: the arguments that are known already. Raises ValueError if the learner drew its lists at random, or if X or y
+    have a wrong form.
     """
     kind, supervised = learner.removesuffix("_Supervised"), learner.endswith("_Supervised")
     if kind == "ITML" and hasattr(estimator, "bounds_"):
@@ -253,6 +257,8 @@ def _as_metric_learn(
             f"metric-learn {learner} is fitted to {name}, X of shape (n, {TUPLES[kind]}, d); got {X.shape}"
         )
     if name == "pairs" and (y is None or np.shape(y) != (len(X),) or not np.isin(y, (-1, 1)).all()):
-        raise ValueError(f"metric-learn {learner} is fitted to y of +1 and -1, one for each pair")
+        raise ValueError(
+            f"metric-learn {learner} needs y of +1 and -1, one for each of the {len(X)} pairs in X"
+        )
     points, lists = from_tuples(X, y if name == "pairs" else None)
     return points, None, {**lists, **given}

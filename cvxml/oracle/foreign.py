@@ -51,7 +51,7 @@ def question(fitted: Fitted) -> Question:
     """
     key = (fitted.package, fitted.learner.removesuffix("_Supervised"))
     if key not in METHODS:
-        raise ValueError(f"there is no mapping for '{fitted}'")
+        raise ValueError(f"there is no mapping for '{fitted}': give its matrix to cvxml.check")
     method, params = METHODS[key](fitted)
     params = {**params, **fitted.given}
     if method not in BUDGETED:
@@ -79,7 +79,7 @@ def pairs_of_kind(kind: str, y: Any, pairs: Any) -> NDArray[np.intp]:
 
 
 def squared(X: FloatArray, M: FloatArray, pairs: NDArray[np.intp]) -> FloatArray:
-    """Return the squared distances (s,) of the pairs (s, 2)."""
+    """Return the squared distances (s,) of the pairs (s, 2) of points X (n, d) in the metric M (d, d)."""
     difference = X[pairs[:, 0]] - X[pairs[:, 1]]
     return np.asarray(np.sum((difference @ M) * difference, axis=1), dtype=float)
 
@@ -94,14 +94,19 @@ def _of_full_rank(fitted: Fitted, rank: str) -> None:
     limit = fitted.params.get(rank)
     if limit is not None and limit < len(fitted.metric):
         raise ValueError(
-            f"{fitted} with {rank}={limit}: its problem is not convex, and no method here has that rank"
+            f"{fitted} with {rank}={limit}: its problem is not convex, and no method here has that rank; "
+            f"fit it without {rank}"
         )
 
 
 def _lmnn(
     method: str, mu: Callable[[Params], float], rank: str = "n_components", k: str = "n_neighbors"
 ) -> Callable[[Fitted], Known]:
-    """Map LMNN. mu: computes the weight of the push term. Targets are the nearest neighbours, unless they are given."""
+    """Return a function that maps a fitted LMNN to `method` and its parameters.
+
+    mu: computes the weight of the push term from the learner's parameters. rank, k: the learner's names for the largest
+    rank and the number of targets. Targets are the nearest neighbours, unless they are given.
+    """
 
     def known(fitted: Fitted) -> Known:
         _of_full_rank(fitted, rank)
@@ -112,7 +117,10 @@ def _lmnn(
 
 
 def _of_rank(method: str, rank: str = "n_components", **also: Any) -> Callable[[Fitted], Known]:
-    """Map a method with a parameter for the largest rank."""
+    """Return a function that maps a learner with a parameter for the largest rank to `method` and its parameters.
+
+    rank: the learner's name for it. also: further parameters of the method.
+    """
 
     def known(fitted: Fitted) -> Known:
         limit = fitted.params.get(rank)
@@ -122,7 +130,10 @@ def _of_rank(method: str, rank: str = "n_components", **also: Any) -> Callable[[
 
 
 def _by_labels(method: str, *names: str) -> Callable[[Fitted], Known]:
-    """Map a convex method of pyDML with parameters of the same names as in cvxml."""
+    """Return a function that maps a convex learner of pyDML to `method` and its parameters.
+
+    names: the parameters, which have the same names in pyDML and in cvxml.
+    """
 
     def known(fitted: Fitted) -> Known:
         _of_full_rank(fitted, "num_dims")
@@ -134,7 +145,7 @@ def _by_labels(method: str, *names: str) -> Callable[[Fitted], Known]:
 def _identity(fitted: Fitted) -> None:
     prior = fitted.params["prior"]
     if not isinstance(prior, str) or prior != "identity":
-        raise ValueError(f"{fitted} with prior={prior!r}: only 'identity' is supported")
+        raise ValueError(f"{fitted} with prior={prior!r}: only prior='identity' can be judged")
 
 
 def _itml(fitted: Fitted) -> Known:
@@ -149,14 +160,19 @@ def _lsml(fitted: Fitted) -> Known:
 
 
 def _sdml(fitted: Fitted) -> Known:
-    """Map SDML. Its covariance is that of all points that occur in pairs, each counted once."""
+    """Return the method and the parameters for SDML.
+
+    The covariance of its prior is that of all points that occur in pairs, each counted once.
+    """
     params, prior = fitted.params, fitted.params["prior"]
     if isinstance(prior, str) and prior == "covariance":
         pairs = _needed(fitted, "pairs", "its pairs").values()
         used = np.unique(np.concatenate([fitted.X[np.ravel(each)] for each in pairs if len(each)]), axis=0)
         prior = np.linalg.inv(np.cov(used.T))
     elif not isinstance(prior, str) or prior != "identity":
-        raise ValueError(f"{fitted} with prior={prior!r}: only 'identity' and 'covariance' are supported")
+        raise ValueError(
+            f"{fitted} with prior={prior!r}: only prior='identity' or 'covariance' can be judged"
+        )
     return "sdml", {"eta": params["balance_param"], "lam": params["sparsity_param"], "prior": prior}
 
 
@@ -171,7 +187,7 @@ EMBEDDINGS = {"weighted": "weighted", "plain": "plain", "orthonormalized": "orth
 
 
 def _lfda(fitted: Fitted) -> Known:
-    """Map LFDA. Its number of neighbours is at most d - 1."""
+    """Return the method and the parameters for LFDA, which uses at most d - 1 neighbours."""
     d, params = len(fitted.metric), fitted.params
     m = d if params["n_components"] is None else params["n_components"]
     k = min(7 if params["k"] is None else params["k"], d - 1)
@@ -179,7 +195,10 @@ def _lfda(fitted: Fitted) -> Known:
 
 
 def _similar_and_not(fitted: Fitted) -> Known:
-    """Map pyDML's LSI. With supv=True it uses labels; otherwise it uses sets of pairs, which must be given."""
+    """Return the method and the parameters for pyDML's LSI.
+
+    With supv=True it uses labels; otherwise it uses sets of pairs, which must be given.
+    """
     if not fitted.params["supv"]:
         _needed(fitted, "pairs", "its sets of pairs as indices")
     return "mmc", {}

@@ -89,7 +89,7 @@ class Judge:
 
     @contextmanager
     def keeping(self, share: float) -> Iterator[None]:
-        """Keep this share of the time that is left for a later part of the search."""
+        """In this context, keep the share `share` of the time that is left for a later part of the search."""
         end, now = self.end, time.process_time()
         self.end = now + (1 - share) * (end - now)
         try:
@@ -98,7 +98,7 @@ class Judge:
             self.end = end
 
     def leave_out(self, part: str) -> None:
-        """Note that the time was too short for a part of the search."""
+        """Note that the time was too short for a part of the search. part: its name in the report."""
         if part not in self.left_out:
             self.left_out.append(part)
 
@@ -138,13 +138,17 @@ class Judge:
         return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
     def sharpen(self, share: float) -> None:
-        """Solve further problems so tightly that a relative gap of `share` is resolved, at most to `FINEST` *
-        tolerance.
+        """Solve further problems so tightly that a relative gap of `share` is resolved.
+
+        Their tolerance is at most the user's tolerance, and at least `FINEST` times that.
         """
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 
     def at(self, base: OtherProblem, name: str, weight: float) -> tuple[Any, Any, Solution]:
-        """Return the inputs of `base` with another weight, those with a slightly smaller weight, and our solution."""
+        """Return the inputs of `base` with the value `weight` of a weight, and our solution of that problem.
+
+        The second result is the inputs with a slightly smaller weight, for slopes. name: of the weight.
+        """
         if self.late:
             raise TakesTooLong(TOO_LATE)
         tol = min(SEARCH, self.sharp)
@@ -173,14 +177,20 @@ class Judge:
         return None if solved is None else solved[1].solution
 
     def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
-        """Return `base` with a weight that was tried before; its solution is the start of a tighter one."""
+        """Return `base` with a value of a weight that was tried before.
+
+        Its solution from the search becomes the start of a tighter one.
+        """
         other, tol = at_weight(base, name, weight), min(SEARCH, self.sharp)
         rough = self.weighed[id(base), name, weight, tol][-1]
         self.solved[self._key(other)] = other, Reference(rough, tight=False)
         return other
 
     def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
-        """Return the gap of `metric` in `base` with another weight, in the form that `weights.least` needs."""
+        """Return the gap of `metric` in `base` with the value `weight` of the weight `name`.
+
+        The form is that of `weights.least`.
+        """
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
         given, beside, ours = self.at(base, name, weight)
@@ -239,7 +249,10 @@ class Judge:
         return get(other.method or self.method).instance(other.X, other.y, **other.params)
 
     def _optimum(self, other: OtherProblem, given: Any, metric: FloatArray | None) -> Solution:
-        """Return our own solution, as tight as needed to judge `metric`; tight if `metric` is None."""
+        """Return our own solution of `other`, as tight as needed to judge `metric`; tight if `metric` is None.
+
+        given: the checked inputs of `other`.
+        """
         key = self._key(other)
         _, known = self.solved.get(key, (other, None))
         if known is not None and known.tight and self._is_blunt(key, known):

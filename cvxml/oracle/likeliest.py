@@ -29,7 +29,10 @@ SMALLEST = 1e-300  # least divisor, so that a relative improvement of 0 is defin
 
 
 class Improvement(NamedTuple):
-    """The improvement of the tried metrics relative to the objective. Smaller tuples are likelier."""
+    """How much lower the objective is at the metrics tried than at the candidate, relative to the objective.
+
+    A smaller tuple makes it likelier that the candidate solves the problem.
+    """
 
     best: float  # improvement of the best tried metric; 0 if all are worse
     optimum: float  # improvement of the optimum of the user's problem; negative if that optimum is worse here
@@ -74,10 +77,11 @@ def _left(judge: Judge, metric: FloatArray, other: OtherProblem) -> float:
 def improvement(
     judge: Judge, metric: FloatArray, other: OtherProblem, enough: float = math.inf
 ) -> Improvement:
-    """Return the improvement of the tried metrics on `metric`. The search ends at an improvement above `enough`.
+    """Return the improvement of the tried metrics (module docstring) on `metric` in the problem `other`.
 
-    The improvement is at most the relative gap of `metric`, if that is below 1. The reason is that the scale of the gap
-    is the objective at `metric` or at the optimum, a part of it that is not larger, or the lower limit of the scale.
+    The search ends at an improvement above `enough`. The improvement is at most the relative gap of `metric`, if that
+    is below 1. The reason is that the scale of the gap is the objective at `metric` or at the optimum, a part of it
+    that is not larger, or the lower limit of the scale.
 
     Raises ValueError if `metric` is not feasible for the problem.
     """

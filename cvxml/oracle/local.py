@@ -11,7 +11,7 @@ SHOWN = 20  # most queries with their reasons in the report
 
 
 def of_all(reports: list[Report]) -> Report:
-    """Return one report: refuted if any report is, certified if all are.
+    """Return one report on all queries: refuted if any report is refuted, certified if all are certified.
 
     Figures are sums over the queries. rel_gap is the largest one, and radius the square root of the sum of squares. The
     witness, if any, is that of the worst query, and a note names this query.

@@ -1,7 +1,8 @@
 """Logarithms as hints for the verified checker of validation/verified/: whole numbers over 2^72.
 
-The checker accepts z as a bound of ln y if its own lower bound of exp(z) is at least y. That bound is
-(1 + z/2^90)^(2^90), rounded down to multiples of 2^-192. So each hint is a little above the logarithm.
+The checker accepts z as an upper bound of ln y if its own lower bound of exp(z) is at least y. That bound is
+(1 + z/2^90)^(2^90), rounded down to multiples of 2^-192. So each hint is a little above the logarithm. A hint is
+returned as the whole number z 2^digits.
 """
 
 from __future__ import annotations
@@ -19,34 +20,37 @@ FINE = 192  # binary digits of the checker's exponentials
 
 
 def log_above(value: Fraction, digits: int = DIGITS) -> int:
-    """Return a hint for ln(value), for 2^-128 <= value <= 2^128, over 2^digits."""
+    """Return a hint for ln(value), for 2^-128 <= value <= 2^128."""
     return hint(ball(value).log(), value, digits)
 
 
 def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
-    """Return a hint for a logarithm that is known as a ball. value: a lower bound of the number itself."""
+    """Return a hint for ln y, which is known as a ball `log`.
+
+    value: a lower bound of y. A hint for the logarithm of a small number y needs more slack.
+    """
     # the last squarings of a small number are rounded to 2^-192, which is a larger share of it
     rounding = math.ceil(Fraction(4, 1 << (FINE - digits)) / value)
     return math.ceil(ends(log)[1] * (1 << digits)) + SLACK + rounding
 
 
 def log_sum_above(D: Sequence[int], unit: Fraction, digits: int = DIGITS) -> int:
-    """Return a hint for ln sum_k exp((least D - D_k) unit)."""
+    """Return a hint for ln sum_k exp((min D - D_k) unit), for whole numbers D_k."""
     return hint(sum_beside_the_nearest(D, unit).log(), digits=digits)
 
 
 def sum_beside_the_nearest(D: Sequence[int], unit: Fraction) -> Any:
-    """Return sum_k exp((least D - D_k) unit), a ball."""
+    """Return sum_k exp((min D - D_k) unit) as a ball, for whole numbers D_k."""
     least = min(D)
     return total([ball(unit * (least - each)).exp() for each in D])
 
 
 def exp_below(x: Fraction) -> Fraction:
-    """Return a number near exp(-x), x >= 0, which is less than the lower bound of the checker."""
+    """Return a number slightly below exp(-x), x >= 0: the checker's own lower bound of exp(-x) exceeds it."""
     value = ends(ball(-x).exp())[0]
     return max(value * (1 - x * x / (1 << 90) - Fraction(1, 1 << 98)) - Fraction(1, 1 << 188), Fraction(0))
 
 
 def softplus_above(v: Fraction) -> int:
-    """Return a hint for ln(1 + exp(v)), v <= 0."""
+    """Return a hint for ln(1 + exp(v)), for v <= 0."""
     return log_sum_above([0, 1], -v)

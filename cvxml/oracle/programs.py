@@ -77,14 +77,17 @@ class Surroundings:
         Without a workdir, every other word that names an existing file also becomes a full path.
         """
         if isinstance(words, str) or not words:
-            raise ValueError(f"a command is a list, the program and its arguments, such as [{words!r}]")
+            raise ValueError(
+                f'a command is a list of the program and its arguments, such as ["python", "solve.py"]; got {words!r}'
+            )
         first = words[0]
         if os.path.dirname(first) and self.workdir is not None:
             first = os.path.join(self.workdir, first)
         program = shutil.which(first)
         if program is None:
             raise ValueError(
-                f"the command {words[0]!r} cannot be started: no executable program has this name"
+                f"the command {words[0]!r} cannot be started: no executable program has this name; "
+                "give a program on PATH, or the path of one"
             )
         rest = words[1:]
         if self.workdir is None:

@@ -15,7 +15,7 @@ CLEARLY = 2.0  # our metric must be better by this many times `ROUGH` times the 
 
 
 class Reference(NamedTuple):
-    """Our own solution of a problem; `tight` if it was solved as well as we can, and not only roughly."""
+    """Our own solution of a problem. tight: True if it was solved as well as we can, False if only roughly."""
 
     solution: Solution
     tight: bool

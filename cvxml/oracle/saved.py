@@ -54,7 +54,7 @@ class Recertified:
     exact: Exact | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return the claims and the proof as plain data for JSON."""
         c = self.certificate
         content = {
             "method": self.method,
@@ -98,8 +98,9 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
     Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`; without a dual, its first
     derivatives prove it stationary. Refuted: the metric is not feasible, or the file claims an objective or a bound
     that the data contradict, or it claims a gap, rel_gap or radius smaller than the recomputed one. Inconclusive:
-    otherwise. tol: relative to the scale, as in `cvxml.check`. exact:
-    compute the bound without rounding.
+    otherwise.
+
+    tol: relative to the scale, as in `cvxml.check`. exact: compute the bound without rounding.
 
     Raises ValueError if the content is not that of a solution.
     """
@@ -179,13 +180,13 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
 
 
 def params_of(saved: SavedSolution) -> dict[str, Any]:
-    """Return the parameters in the file; neighbour lists take the place of the number that defines them."""
+    """Return the parameters in the file. Neighbour lists take the place of `n_neighbors` and `neighborhood`."""
     params, known = dict(saved.params), get(saved.method).PARAMETERS
     if "neighbors" in known:
         params = {k: v for k, v in params.items() if k not in ("n_neighbors", "neighborhood")}
         params["neighbors"] = saved.neighbors
     elif saved.neighbors != []:
-        raise ValueError(f"it holds neighbour lists, and {saved.method} takes none")
+        raise ValueError(f"it holds neighbour lists, but {saved.method} takes none: remove `neighbors`")
     check_params(saved.method, params)
     return params
 
@@ -196,13 +197,16 @@ def _as_named(
     """Return the verdict on a file with a valid proof, and its reason.
 
     The file is refuted if its lists or numbers do not follow from its other fields. It is inconclusive if the
-    difference may come from another version of a library. `reason` is the reason of a certified file.
+    difference may come from another version of a library. derived: the parameters to derive again. reason: the reason
+    if the file is certified.
     """
     of = get(saved.method)
     if not _lists_are_as_claimed(saved, params):
         return Verdict.REFUTED, "its neighbour lists are not those that its params name"
-    if name := _not_as_solved(saved, of.stored(given)):
-        return Verdict.REFUTED, f"{name} is not {cut(repr(saved.params[name]), 40)}, as its params say"
+    solved = of.stored(given)
+    if name := _not_as_solved(saved, solved):
+        found = f"the problem in the file has {name} = {cut(repr(solved[name]), 40)}"
+        return Verdict.REFUTED, f"its params hold {name} = {cut(repr(saved.params[name]), 40)}, but {found}"
     for name in derived:
         try:
             wrong = of.differs(given, name, params)
@@ -284,7 +288,7 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
 
 
 def _evidence(proof: Certificate) -> tuple[str, str]:
-    """Return what decides about the metric, and the number that is compared with the tolerance, as words.
+    """Return two phrases: the evidence about the metric, and the number that is compared with the tolerance.
 
     A stationary metric is proved by its convex step, which has dual variables, or by its first derivatives.
     """
@@ -296,9 +300,10 @@ def _evidence(proof: Certificate) -> tuple[str, str]:
 
 
 def upper(proof: Certificate) -> float:
-    """Return an upper bound on the exact relative gap, rounding included; of a gradient, on its relative size.
+    """Return an upper bound of the exact relative gap, rounding included.
 
-    inf if the scale is 0 and the rounding error is not.
+    If the proof consists of first derivatives, this bounds the first-order gain relative to the scale instead. inf if
+    the scale is 0 and the rounding error is not.
     """
     if proof.parts:
         return max(map(upper, proof.parts))
@@ -330,7 +335,7 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
     """Return a sentence on a figure of the file that the data contradict; empty if there is no such figure.
 
     A gap, rel_gap, stationarity or radius may be larger than the recomputed one: the file then claims less than is
-    proved.
+    proved. slack: how much figures may differ on another machine, beyond rounding.
     """
     if wrong := _false_status(proof, claimed.get("status")):
         return wrong
@@ -374,7 +379,10 @@ def _false_status(proof: Certificate, status: Any) -> str:
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:
-    """Return the smallest gap, rel_gap and radius that a correct file can contain, for the recomputed `proof`."""
+    """Return the smallest gap, rel_gap and radius that a correct file can contain, for the recomputed `proof`.
+
+    slack: as in `_false_claim`.
+    """
     if math.isinf(proof.gap):
         return dict.fromkeys(("gap", "rel_gap", "radius"), math.inf)
     # The two computed gaps may each be off by `rounding`. Repairing the dual variables again may change each by an ulp.

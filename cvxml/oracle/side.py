@@ -109,7 +109,7 @@ def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for a softmax of each point: [i, shares, logarithm of the sum at the metric].
+    """Return the entries for MCML, a softmax for each point: [i, shares, logarithm of the sum at the metric].
 
     The shares are [k, logarithm of the dual variable, dual variable]. The class means of MCML are multiples of 1/over.
     """
@@ -182,7 +182,7 @@ def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for GLML: B, a lower bound of tr M B, and the scale of the metric."""
+    """Return the entries for GLML: B (d, d), a lower bound of tr M B for the metric M, and the scale of the metric."""
     if not p.one:
         raise ValueError("the verified checker takes one query of glml; solve for each query alone")
     found = rational.bounds(proved_B(p).B[0], np.asarray(saved.metric))
@@ -195,7 +195,7 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one."""
+    """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one denominator."""
     if p.t != 0.5:
         raise ValueError(f"the verified checker takes gmml with weight=0.5, not weight={p.t:g}")
     Y, at = symmetric_whole(gmml.to_domain(p, dual_array(saved.dual, "Y", p.prior.shape)))
@@ -240,13 +240,13 @@ def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 
 
 def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
-    """Return the common denominator of the dual variables and `others`, and a function that writes one of them."""
+    """Return the common denominator of the dual variables and `others`, and a function that writes a number over it."""
     over = math.lcm(*(price.denominator for price in (*duals.a.tolist(), *others)))
     return hex(over), lambda price: hex(int(price * over))
 
 
 def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for the regularizer's part of the interval."""
+    """Return the entries for the metric A and for the regularizer's part of the bound."""
     regularizer = family.regularizer
     X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(duals)])
     if isinstance(regularizer, Combinations):
@@ -259,7 +259,11 @@ def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 
 
 def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
-    """Return the weights of the metric; for Schultz and Joachims also those of N, over one denominator."""
+    """Return the weights of the metric A = sum_k w_k b_k b_k^T as entries.
+
+    For Schultz and Joachims, also the weights of the matrix sum_k z_k b_k b_k^T that proves the bound, over one
+    denominator.
+    """
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):
         z = regularizer.exact_norm(X, G)
@@ -269,7 +273,7 @@ def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArr
 
 
 def _root(A: FloatArray) -> list[list[float]] | None:
-    """Return vectors with a sum of squares near the metric, or None if the metric is exactly psd."""
+    """Return vectors u with sum u u^T near the metric A (d, d), or None if A is exactly psd."""
     if judged(A).distance == 0:
         return None
     return _columns(root_of(A))
@@ -280,10 +284,10 @@ def _columns(L: FloatArray) -> list[list[float]]:
 
 
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
-    """Return vectors for the bound of a Frobenius regularizer; an empty list for other regularizers.
+    """Return vectors u for the bound of a Frobenius regularizer; an empty list for other regularizers.
 
-    The matrix G plus the sum of squares of the vectors is nearly psd. The entry "rest" states how the checker
-    treats the remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
+    The matrix G plus sum u u^T is nearly psd. The entry "rest" states how the checker treats the remainder: "psd" (it
+    must be psd), or "norm" (its Frobenius norm enters the bound).
     """
     if not isinstance(regularizer, Frobenius):
         return NO_VECTORS
@@ -303,7 +307,7 @@ def _of_triplets(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
 
 
 def _of_points(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
-    """Return [i, impostors, targets] for each point with a nonzero dual variable.
+    """Return, for MLSVM, [i, impostors, targets] for each point i with a nonzero dual variable.
 
     Both lists hold entries [j, dual variable].
     """

@@ -40,13 +40,13 @@ SLACK, SHARE = 2, 1 << (90 - DIGITS)
 
 
 def above(log: Any) -> str:
-    """Return a hint for a logarithm that is known as a ball: the checker proves it to be large enough."""
+    """Return a hint for a logarithm that is known as a ball: a larger number over 2^DIGITS, as a hexadecimal text."""
     top = ends(log)[1]
     return hex(math.ceil(top * (1 << DIGITS)) + SLACK + math.ceil(top * top / SHARE))
 
 
 def of_family(given: Any, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for ITML or LSML."""
+    """Return the entries of the side file for ITML or LSML, from the checked inputs and the saved solution."""
     of = get_exact(saved.method)
     assert isinstance(of, FamilyMethod)
     A, member, family = of.matrix(given, saved.metric), of.member(given), of.member(given, Fraction)
@@ -73,7 +73,7 @@ Rows = Sequence[tuple[tuple[str, ...], tuple[Fraction, ...]]]
 
 
 def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: FloatArray) -> Rows:
-    """Return the two logarithms and lambda of each pair."""
+    """Return the two logarithms and lambda of each pair (module docstring). A: the metric (d, d)."""
     regularizer, gamma = cast(LogDet, family.regularizer), Fraction(given.gamma)
     at = regularizer.exact_distances(plane(given.X), regularizer.exact_metric(A, None))
     rows: list[tuple[tuple[str, ...], tuple[Fraction, ...]]] = []
@@ -96,7 +96,7 @@ def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: F
 
 
 def _of_quadruplets(given: lsml.Instance, _: Family, duals: Sequence[Duals], __: FloatArray) -> Rows:
-    """Return the two dual variables of each quadruplet."""
+    """Return the two dual variables of each quadruplet, without logarithms."""
     found, half = dict(zip(duals[0].key.tolist(), duals[0].a.tolist(), strict=True)), len(given.counts)
     of = {place: (-found.get(k, 0), found.get(half + k, 0)) for k, place in enumerate(given.counts.tolist())}
     prices = (of.get(k, (0, 0)) for k in range(len(given.quadruplets)))
@@ -110,7 +110,7 @@ PRICES: dict[str, Callable[[Any, Family, Sequence[Duals], FloatArray], Rows]] = 
 
 
 def of_box(given: sdml.Instance, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for SDML."""
+    """Return the entries of the side file for SDML, from the checked inputs and the saved solution."""
     d = len(given.prior)
     own = dual_array(saved.dual, "U", given.prior.shape)
     U = to_domain(given.S, given.rounded, given.lam, given.start, own)

@@ -74,9 +74,10 @@ def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]
 
 
 def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
-    """Return the shares as whole numbers: mixed with the smallest theta tried that makes Z psd.
+    """Return the shares as whole numbers over 2^WHOLE: the mixture with the smallest theta tried that makes Z psd.
 
-    Without a mixture, or if no theta makes Z psd, they are the numbers `lesser` of the points of the same class.
+    Z is the matrix of methods/nca/certify.py. Without a mixture, or if no theta makes Z psd, the shares are the numbers
+    `lesser` of the points of the same class.
     """
     own = {i: {k: lesser[i][k] for k in row.w} for i, row in shares.found.items()}
     if shares.mixture is None:
@@ -95,7 +96,7 @@ def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
 
 
 def _steps(first: int) -> Iterable[int]:
-    """theta as whole numbers over 2^FINEST, from `first` up."""
+    """Yield values of theta as whole numbers over 2^FINEST: `first`, and larger ones."""
     yield first
     for k in range(FINEST):
         if first + (1 << k) <= 1 << FINEST:
@@ -103,9 +104,9 @@ def _steps(first: int) -> Iterable[int]:
 
 
 def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
-    """Return the mixture (1 - theta) R + theta I of each point, scaled to the sum of its row in `own`.
+    """Return the mixture of each point's rows "R" and "interior", with the weights 1 - theta and theta.
 
-    theta: a whole number over 2^FINEST.
+    theta: a whole number over 2^FINEST. Each row is scaled to the sum of the row in `own`.
     """
     found = {}
     for i, row in shares.found.items():

@@ -1,12 +1,13 @@
 """Judge a metric of a method that is not convex.
 
-Our solver solves the convex step of the method at the candidate, and descends from there. The repaired dual variables
-bound the gain of the step from above. If this bound is small, the candidate is stationary. If the descent leads to a
-clearly better metric, that metric is the witness that refutes the candidate. A refuted metric is close if both the step
-and the descent gain at most `CLOSE` of the scale.
+The convex step of the method at the candidate is a convex problem with an objective that is at least that of the
+method, and equal to it at the candidate. Our solver solves this step, and descends from there. The repaired dual
+variables bound the gain of the step from above. If this bound is small, the candidate is stationary. If the descent
+leads to a clearly better metric, that metric is the witness that refutes the candidate. A refuted metric is close if
+both the step and the descent gain at most `CLOSE` of the scale.
 
 The claim "optimal" is refuted by a better metric from our own starts. Its proof needs a lower bound of F over all
-metrics, for example from `StationaryMethod.enumerated`, which is for tiny problems.
+metrics, for example from `StationaryMethod.enumerated`, which is for tiny problems. F is the objective of the method.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ LOOSE = 1e-3  # relative to the scale: larger rounding is too much at any tolera
 
 
 class StationaryJudgement(NamedTuple):
-    """A verdict with its reasons, its certificates, and the better metric if one was found."""
+    """A verdict with its reasons, the certificates it rests on, and the better metric if one was found."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -231,12 +232,12 @@ def _verdict(
 
 
 def _scale(method: str, proof: Certificate, ours: Certificate) -> float:
-    """Return the scale for relative tolerances: the candidate's or ours, as the method defines it."""
+    """Return the scale for relative tolerances: the candidate's or that of our metric, as the method defines it."""
     return (proof if get(method).SCALE == "candidate" else ours).scale
 
 
 def _remaining_gain(proof: Certificate) -> tuple[float, str]:
-    """Return the largest gain that the certificate leaves possible, and the name of the step or gradient."""
+    """Return an upper bound of the gain that is still possible, and the name of the step or gradient that has it."""
     if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
         found = proof.stationarity
         return max(found.gradient, found.dc_residual), "to first order, its gradient"
@@ -249,7 +250,11 @@ def _remaining_gain(proof: Certificate) -> tuple[float, str]:
 def _judge_optimal(
     asked: Asked, proof: Certificate, ours: Certificate, stationary: str
 ) -> StationaryJudgement:
-    """Compare a stationary metric with the best of our own starts and, for a tiny problem, with a global bound."""
+    """Return the judgement of a stationary metric with the claim "optimal".
+
+    The metric is compared with the best of our own starts and, for a tiny problem, with a global bound. stationary: the
+    reason why it is stationary.
+    """
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(
         asked.given, tol=tol / 10, init=list(module.STARTS), time_limit=asked.left, callback=asked.callback

@@ -28,7 +28,7 @@ LONG = 700
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the command; returns 0."""
+    """Run the command of the module docstring; `words` are its arguments. Returns 0."""
     alive, said = int(words[0]), int(words[1])
     for pipe in (alive, said):
         os.set_inheritable(pipe, False)  # the program does not get the pipes

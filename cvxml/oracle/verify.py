@@ -28,7 +28,7 @@ LONGEST = 20  # most characters of a parameter in the table
 
 
 class Case(NamedTuple):
-    """One row: a method on one of its examples."""
+    """A method and one of its examples, for one row of the table."""
 
     method: str
     example: Example
@@ -39,14 +39,17 @@ def cases() -> list[Case]:
 
 
 def cases_of(methods: Sequence[str]) -> list[Case]:
-    """Return the cases of some methods, with their options. Raises ValueError for an unknown id."""
+    """Return the cases of some methods and of their variants, for example of "mmc" and "mmc:diagonal".
+
+    Raises ValueError for an unknown id.
+    """
     ids = {get(method).id for method in methods}
     return [case for case in cases() if case.method in ids or case.method.split(":")[0] in ids]
 
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one case."""
+    """The result of one case: the gaps, the seconds and the verdicts by solver, and if they agree."""
 
     method: str
     data: str

@@ -8,6 +8,9 @@ The search steps away from the user's weight by growing factors until the slope 
 bracket, with one solution for each tried value. Tangents bound the gap between two values from below. If that bound is
 large, M is optimal for no value of the weight, and the search ends early. The certificate at a value proves each gap
 that is reported.
+
+In all functions, `asked` is the user's weight, and `most` the upper limit of the weight: inf, or a number. Steps are
+taken in log w, or in the log odds log(w / (most - w)) if `most` is a number. `at` solves the problem for a weight.
 """
 
 from __future__ import annotations
@@ -62,9 +65,8 @@ Try = Callable[[float], Tried]
 def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...]:
     """Return the tried values of the weight, in their order, on the way to the smallest gap.
 
-    Returns an empty tuple if the gap is large at every weight.
-    asked: the user's weight, 0 < asked < most. enough: the search stops at this relative gap.
-    at: solves the problem for a weight. It raises ValueError if there is no optimum.
+    Returns an empty tuple if the gap is large at every weight. 0 < asked < most. enough: the search stops at this
+    relative gap. `at` raises ValueError if there is no optimum.
     """
     tried = [at(asked)]
     start, step = _logit(asked, most), math.log(STEP)
@@ -81,7 +83,10 @@ def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...
 
 
 def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iterator[Tried]:
-    """Yield values between two ends, by false position in log w with halved slopes (Illinois method)."""
+    """Yield values tried between two ends, by false position with halved slopes (Illinois method).
+
+    enough: the search stops at this relative gap.
+    """
     one, two = ends
     slope = one.slope
     for _ in range(TRIES):
@@ -102,14 +107,14 @@ def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iter
 
 
 def _floor(one: Tried, two: Tried) -> float:
-    """Return a lower bound of the gap between two weights with slopes of different signs, from both tangents."""
+    """Return a lower bound of the gap at all weights between two tried ones, from both tangents."""
     across = one.slope - two.slope
     weight = (two.gap - one.gap + one.slope * one.weight - two.slope * two.weight) / across
     return one.at_least(weight)
 
 
 def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple[float, float]:
-    """Return weights below and above the best one at which the relative gap is proved to be at most `enough`.
+    """Return two weights, below and above the best tried one, with relative gaps proved to be at most `enough`.
 
     The gap is convex in the weight, so between the two weights the absolute gap is at most the larger of theirs. The
     interval of all such weights may be slightly larger.
@@ -131,8 +136,8 @@ def _end(
 ) -> float:
     """Return a distance from the best weight on one side at which the relative gap is at most `enough`.
 
-    side: -1 or 1. known: pairs (distance on this side, relative gap) that were computed before. Distances are in log w,
-    or in the logarithm of the odds if the weight has an upper limit.
+    side: -1 or 1. known: pairs (distance on this side, relative gap) that were computed before. Distances are
+    differences of log w or of log odds.
     """
     inside, left = max(
         (each for each in known if each[0] >= 0 and each[1] <= enough), default=(0.0, best.share)
@@ -159,8 +164,8 @@ def _end(
 def least_share(asked: float, most: float, enough: float, share: Callable[[float], float]) -> float | None:
     """Return the weight with the smallest relative gap `share`, for a share that need not be convex in the weight.
 
-    Returns None if the smallest gap found is not small enough. Weights that differ by factors of `DOUBLE` are tried
-    first, so that a margin of 2 or 1/2 is found at once.
+    Returns None if the smallest gap found is not small enough. enough: the search stops at this relative gap. Weights
+    that differ by factors of `DOUBLE` are tried first, so that a margin of 2 or 1/2 is found at once.
     """
     start, step, known = _logit(asked, most), math.log(DOUBLE), dict[float, float]()
 
@@ -186,7 +191,7 @@ def least_share(asked: float, most: float, enough: float, share: Callable[[float
 
 
 def _logit(weight: float, most: float) -> float:
-    """Return log w, or the logarithm of the odds w / (most - w) if the weight has an upper limit."""
+    """Return log w, or the log odds log(w / (most - w)) if the weight has an upper limit."""
     return math.log(weight) if most == math.inf else math.log(weight / (most - weight))
 
 
@@ -195,7 +200,7 @@ def _weight(u: float, most: float) -> float:
 
 
 def inward(ends: tuple[float, float]) -> tuple[float, float]:
-    """Round both ends to `DIGITS` digits, toward the inside of the interval."""
+    """Round both ends of an interval to `DIGITS` digits, toward the inside of the interval."""
     low, high = (
         float(Context(DIGITS, rounding).create_decimal_from_float(end))
         for end, rounding in zip(ends, (ROUND_CEILING, ROUND_FLOOR), strict=True)
@@ -204,14 +209,18 @@ def inward(ends: tuple[float, float]) -> tuple[float, float]:
 
 
 def between(low: float, high: float, most: float) -> float:
-    """Return the middle of an interval of weights, in log w or the logarithm of the odds."""
+    """Return the middle of the interval [low, high] of weights.
+
+    If `most` is inf, it is the geometric mean of low and high; else the weight with the mean of their log odds.
+    """
     return _weight((_logit(low, most) + _logit(high, most)) / 2, most)
 
 
 def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> list[str]:
-    """Return a sentence if the ratio of the weights to the user's weight is a number of the problem, such as n.
+    """Return a list with one sentence if the weights differ from `asked` by a factor such as n or 1/n.
 
-    Returns an empty list otherwise.
+    ends: an interval of weights. If `most` is a number, the factor is that of the odds. Returns an empty list if the
+    factor is not a number of the problem.
     """
     n, d = given.X.shape
     low, high = (_logit(weight, most) - _logit(asked, most) for weight in ends)

@@ -1,4 +1,10 @@
-"""The rows that a solver holds, and the curvature of those at their kink, computed by products with points."""
+"""Products with the rows that a solver holds, and the second derivative of the hinges at their kink.
+
+Row t of the loss has the value v_t = <V_t, M> = sum_p B_tp D_p in a metric M (r, r). D_p is the squared distance of the
+pair p = (i, j) of points Y (n, r), V_t = sum_p B_tp X_p, and X_p = (y_i - y_j)(y_i - y_j)^T. Most sums over pairs are
+computed from inner products of points, which is faster than from differences. svec(S) lists the upper triangle of a
+symmetric matrix S (geometry/symmetric.py).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +32,7 @@ NEGLIGIBLE = 0.3  # curvature below this share of tau is left out, but for its d
 
 
 class Limits(NamedTuple):
-    """Where conjugate gradients end."""
+    """When conjugate gradients end: after `steps` steps, or at the relative residual `residual`."""
 
     steps: int
     residual: float  # relative to the right-hand side
@@ -36,7 +42,7 @@ CG = Limits(steps=40, residual=0.3)
 
 
 class Active(NamedTuple):
-    """Some rows v = B D, over the pairs (i, j) of points Y (n, r) that they contain, in order."""
+    """Some rows of B, and the pairs (i, j) of points Y (n, r) that they contain, sorted by i and then by j."""
 
     Y: FloatArray
     B: Any  # csr_array (t, p)
@@ -45,14 +51,14 @@ class Active(NamedTuple):
 
     @classmethod
     def of(cls, Y: FloatArray, entries: Entries, count: int) -> Self:
-        """The rows from the entries of B; `count` is their number."""
+        """Build the rows from the nonzero entries of B. count: the number of rows."""
         n = len(Y)
         pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
         B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(count, len(pairs)))
         return cls(Y, B, *np.divmod(pairs, n))
 
     def part(self, rows: IntArray) -> Self:
-        """Some of the rows, without unused pairs."""
+        """Return the rows with these indices, and only the pairs that they contain."""
         B = self.B[rows]
         there = np.zeros(len(self.i), dtype=bool)
         there[B.indices] = True
@@ -62,19 +68,19 @@ class Active(NamedTuple):
         return self._replace(B=B, i=self.i[used], j=self.j[used])
 
     def apart(self, z: FloatArray) -> FloatArray:
-        """The differences (p, m) of the pairs, for points z (n, m)."""
+        """The differences z_i - z_j (p, m) of all pairs, for points z (n, m)."""
         e: FloatArray = z[self.i] - z[self.j]
         return e
 
     def margins_of(self, z: FloatArray) -> FloatArray:
-        """v (t,) for the squared distances of images z (n, k) of the points."""
+        """The values v (t,) of the rows if ||z_i - z_j||^2 is the squared distance of the pair (i, j). z: (n, k)."""
         v: FloatArray = self.B @ self._for_pairs(z, lambda i, j: np.sum((z[i] - z[j]) ** 2, axis=1))
         return v
 
     def margins_between(self, z: FloatArray, w: FloatArray) -> FloatArray:
-        """v (t,), with (z_i - z_j)^T (w_i - w_j) as the distance of the pair (i, j), for z and w (n, k).
+        """The values v (t,) of the rows if (z_i - z_j)^T (w_i - w_j) is the squared distance of the pair (i, j).
 
-        For z = Y L and w = Y L T these are the distances in the symmetric matrix L T L^T.
+        z, w: (n, k). For z = Y L and w = Y L T these are the distances in the symmetric matrix L T L^T.
         """
         v: FloatArray = self.B @ self._for_pairs(
             z, lambda i, j: np.einsum("pk,pk->p", z[i] - z[j], w[i] - w[j])
@@ -82,9 +88,10 @@ class Active(NamedTuple):
         return v
 
     def along(self, S: FloatArray) -> FloatArray:
-        """v (t,) in a symmetric matrix, by products of points. Its error is a rounding error of the largest distance.
+        """The values <V_t, S> (t,) of the rows in a symmetric matrix, computed from inner products of points.
 
-        S (r, k): the first columns of the matrix. If k < r, its other columns are 0 below the first k rows.
+        The error is about the rounding error of the largest squared distance. S (r, k): the first k columns of the
+        matrix. If k < r, the entries outside the first k rows and columns are 0.
         """
         k = S.shape[1]
         whole = k == len(S)
@@ -94,12 +101,15 @@ class Active(NamedTuple):
         return v
 
     def nearly(self, z: FloatArray) -> FloatArray:
-        """Like `margins_of(z)`, but by products of points: faster, with a rounding error of the largest distance."""
+        """Like `margins_of(z)`, but from inner products: faster, with a rounding error of the largest distance."""
         v: FloatArray = self.B @ self._products(z, z, symmetric=True)
         return v
 
     def _products(self, z: FloatArray, Y: FloatArray, symmetric: bool) -> FloatArray:
-        """(z_i - z_j)^T (Y_i - Y_j) of all pairs, for z and Y (n, k). symmetric: z_i^T Y_j is always z_j^T Y_i."""
+        """(z_i - z_j)^T (Y_i - Y_j) (p,) for all pairs (i, j).
+
+        z, Y: (n, k). symmetric: True if z_i^T Y_j = z_j^T Y_i for all i and j.
+        """
         own = np.einsum("nk,nk->n", z, Y)
         if self.dense:
             table = z @ Y.T
@@ -113,11 +123,14 @@ class Active(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        """True if the rows contain a large share of all pairs of these points."""
+        """True if the rows contain so many pairs that products of whole matrices (n, n) are faster (`DENSE`)."""
         return len(self.Y) ** 2 <= DENSE * len(self.i)
 
     def _for_pairs(self, z: FloatArray, values: Any) -> FloatArray:
-        """values(i, j) (p,) of all pairs, a block of pairs at a time. z (n, k): the points that `values` reads."""
+        """Return values(i, j) (p,) for all pairs, computed in blocks of pairs.
+
+        values: a function of two arrays of indices, which reads rows of z (n, k). The block size depends on k.
+        """
         found, size = np.empty(len(self.i)), max(1, CACHED // max(1, z.shape[1]))
         for start in watched(range(0, len(found), size)):
             some = slice(start, start + size)
@@ -125,20 +138,20 @@ class Active(NamedTuple):
         return found
 
     def total(self, a: FloatArray) -> FloatArray:
-        """sum_t a_t V_t (r, r)."""
+        """sum_t a_t V_t (r, r), for weights a (t,) of the rows."""
         W, degree = self._graph(a)
         half = self.Y.T @ (degree[:, None] / 2 * self.Y - W @ self.Y)
         S: FloatArray = half + half.T
         return S
 
     def total_with(self, a: FloatArray, z: FloatArray) -> FloatArray:
-        """sum_t a_t V_t L (r, k) for images z = Y L (n, k)."""
+        """sum_t a_t V_t L (r, k), for weights a (t,) of the rows and images z = Y L (n, k)."""
         W, degree = self._graph(a)
         S: FloatArray = self.Y.T @ (degree[:, None] * z - W @ z - W.T @ z)
         return S
 
     def _graph(self, a: FloatArray) -> tuple[Any, FloatArray]:
-        """The weights (n, n) of the pairs in sum_t a_t V_t, and their sum (n,) at each point."""
+        """The weight sum_t a_t B_tp of each pair, as a matrix (n, n), and the sum (n,) of the weights at each point."""
         n = len(self.Y)
         W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
         degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
@@ -146,12 +159,12 @@ class Active(NamedTuple):
 
 
 class Curvature:
-    """The matrix tau I + weight * sum_t V_t V_t^T over rows, acting on svec(S), in coordinates in which L L^T is I.
+    """The matrix H = tau I + weight * sum_t svec(V_t) svec(V_t)^T, in coordinates in which the metric M = L L^T is I.
 
-    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute
-    most of the matrix. Conjugate gradients use only the diagonal of the block of the last coordinates, if all its
-    entries are about tau. So that block is solved at once, and they act on the first rows of S, which come first in
-    svec(S).
+    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most of H.
+    If the diagonal of H is about tau for all entries of S between the last coordinates, this block is replaced by its
+    diagonal and solved at once. Conjugate gradients then act only on the entries in the first rows of S, which come
+    first in svec(S). p: the number of these entries.
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
@@ -160,7 +173,7 @@ class Curvature:
         self._use_first(self.r)
 
     def _use_first(self, first: int) -> None:
-        """Act on the entries of S in the first rows."""
+        """Restrict all products to the p entries of svec(S) in the first `first` rows of S."""
         self.first, self.p = first, first * self.r - first * (first - 1) // 2
         rows, columns = triangle(self.r)
         self.at = rows[: self.p], columns[: self.p]
@@ -168,7 +181,7 @@ class Curvature:
         self.scale = np.where(self.at[0] == self.at[1], 1.0, ROOT2)
 
     def along(self, x: FloatArray) -> FloatArray:
-        """<V_t, S> (t,) for the entries x (p,) of svec(S) in the first rows; the others are 0."""
+        """<V_t, S> (t,), for the S that has the entries x (p,) of svec(S) in its first rows, and 0 elsewhere."""
         rows, columns = self.at
         S = np.zeros((self.r, self.first))
         S[columns, rows] = x / self.scale
@@ -176,7 +189,7 @@ class Curvature:
         return self.rows.along(S)
 
     def total(self, y: FloatArray) -> FloatArray:
-        """The entries (p,) of svec(sum_t y_t V_t) in the first rows."""
+        """The entries (p,) of svec(sum_t y_t V_t) in the first rows of the matrix, for weights y (t,)."""
         rows, columns = self.at
         whole = self.first == self.r
         S = self.rows.total(y) if whole else self.rows.total_with(y, self.rows.Y[:, : self.first])
@@ -188,7 +201,7 @@ class Curvature:
         return product
 
     def solve(self, b: FloatArray, limits: Limits = CG) -> FloatArray:
-        """The inverse times b: directly if rows or entries are few, else by conjugate gradients.
+        """The x with H x = b (p,): by a direct method if the rows or the entries are few, else by conjugate gradients.
 
         If conjugate gradients do not finish, the direct solution is used for up to `MAX_ROWS_STORED` rows.
         """
@@ -214,7 +227,7 @@ class Curvature:
         return np.concatenate([x, b[p:] / diagonal[p:]])
 
     def _choose_first(self, diagonal: FloatArray) -> None:
-        """Act on all coordinates, or on the first ones if the diagonal is close to tau in all others."""
+        """Act on all coordinates, or on the first ones if the diagonal of H is close to tau in all others."""
         full = np.empty((self.r, self.r))
         rows, columns = triangle(self.r)
         full[rows, columns] = full[columns, rows] = diagonal
@@ -224,9 +237,9 @@ class Curvature:
         self._use_first(few if 2 * few < self.r else self.r)
 
     def _directly(self, b: FloatArray) -> FloatArray:
-        """The inverse times b, from the smaller of two linear systems.
+        """The x with H x = b (p,), from a linear system with one unknown for each entry of b or for each row.
 
-        It uses differences of pairs, so no digits are lost.
+        The smaller of the two systems is solved. It uses differences of points, so no digits are lost.
         """
         B, tau = self.rows.B, self.tau
         if len(b) <= B.shape[0]:
@@ -240,7 +253,7 @@ class Curvature:
         return (b - svec(weighted(E, B.T @ y))) / tau
 
     def _factor(self, first: int) -> Any:
-        """The Cholesky factor of the block for the entries of S in the first rows and columns."""
+        """The Cholesky factor (`cho_factor`) of the block of H for the entries in the first rows and columns of S."""
         t, p = self.rows.B.shape[0], first * (first + 1) // 2
         K, size = self.tau * np.eye(p), max(1, BLOCK // p)
         z = self.rows.Y[:, :first]
@@ -252,9 +265,9 @@ class Curvature:
             return cho_factor(K, overwrite_a=True)
 
     def _diagonal(self) -> FloatArray:
-        """The diagonal, approximated as if no two pairs were in the same row.
+        """The diagonal of H, approximated as if each row contained one pair only.
 
-        If there are many pairs, some of them are used.
+        If there are many pairs, an evenly spaced sample of them is used.
         """
         often = np.asarray((self.rows.B**2).sum(axis=0)).ravel()
         every = -(-len(often) // SEEN)

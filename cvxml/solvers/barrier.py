@@ -53,7 +53,7 @@ class Smooth(Protocol):
 
 
 class State(NamedTuple):
-    """The state after a step."""
+    """The iterate after a step: M, the rho of the step, f(M), and the Newton decrement."""
 
     M: FloatArray  # (r, r), positive definite
     rho: float  # the rho of the step
@@ -62,7 +62,7 @@ class State(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """M = G G^T, f(M), and s (r,), the diagonal of S = G^T Z G."""
+    """A point of the path: G with M = G G^T, f(M), and s (r,), the diagonal of S = G^T Z G."""
 
     G: FloatArray
     value: float
@@ -70,7 +70,7 @@ class _Point(NamedTuple):
 
 
 class _Direction(NamedTuple):
-    """The rho of a step, the step, and the slope of f - rho log det along it."""
+    """A step (dX, dS), the rho that it aims at, and the slope of f - rho log det along it."""
 
     rho: float
     dX: FloatArray
@@ -79,11 +79,11 @@ class _Direction(NamedTuple):
 
 
 def path(f: Smooth, M: FloatArray, rho: float, shrink: float = SHRINK) -> Iterator[State]:
-    """Follow the path from `M` (r, r), positive definite, and `rho` > 0.
+    """Follow the path from a start: `M` (r, r), positive definite, and `rho` > 0. Yield a `State` after each step.
 
-    Yields the start, then a state after every step. shrink: the smallest factor of rho in one step. Ends if rounding
-    prevents a further decrease, or if derivatives are not finite. Raises ValueError if the start is outside the
-    domain of f.
+    The first state is the start. shrink: the smallest factor of rho in one step. Ends if rounding prevents a further
+    decrease, or if derivatives are not finite. Raises ValueError if the start is not positive definite or is outside
+    the domain of f.
     """
     G, value = _root(M), f.value(M)
     if not math.isfinite(value):
@@ -142,7 +142,7 @@ def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
 
 
 def _to_boundary(s: FloatArray, dS: FloatArray) -> float:
-    """The step at which diag(s) + step dS becomes singular; inf if it never does."""
+    """The smallest step >= 0 at which diag(s) + step dS is singular; inf if there is no such step."""
     least = float(np.linalg.eigvalsh(dS / np.sqrt(np.outer(s, s)))[0])
     return -1 / least if least < 0 else math.inf
 
@@ -162,15 +162,15 @@ def _search(f: Smooth, at: _Point, direction: _Direction) -> float:
 
 
 def _ahead(at: _Point, direction: _Direction, step: float) -> FloatArray:
-    """G with G G^T = M after the step."""
+    """The new G (r, r), with G G^T equal to M after a step of length `step`."""
     G: FloatArray = at.G @ _root(np.eye(len(at.s)) + step * direction.dX)
     return G
 
 
 def _moved(f: Smooth, at: _Point, direction: _Direction, step: float) -> _Point:
-    """The point after the step.
+    """The point after a step of length `step` for M.
 
-    Z goes as far as `SHARE_TO_BOUNDARY` allows, and G is rotated so that S is diagonal.
+    The step of Z is as long as `SHARE_TO_BOUNDARY` allows, and at most 1. G is rotated so that S is diagonal.
     """
     S = np.diag(at.s) + min(1.0, SHARE_TO_BOUNDARY * _to_boundary(at.s, direction.dS)) * direction.dS
     L = _root(np.eye(len(at.s)) + step * direction.dX)

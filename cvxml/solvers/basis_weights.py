@@ -1,11 +1,14 @@
 """A primal-dual interior-point method for the weights of given vectors: a sum or a norm, with hinges on triplets.
 
-    min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0,
+    min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0.
 
-in units that make the weight of the hinge 1, and the largest entry of every column of H 1. The dual variables are
-0 <= a <= 1 for y, 1 - a for xi, and z >= 0 for w. At the optimum z = L w + q - H^T a. On the central path, all
-products a y, (1 - a) xi and z w are equal to rho. Steps are those of Mehrotra: a first step towards rho = 0 shows how
-small the next rho may be, and the error of the linear model. A linear program is the case L = 0.
+The metric is sum_k w_k b_k b_k^T for K given vectors b_k. H_tk is the margin of triplet t in the metric b_k b_k^T. The
+regularizer is either the weighted sum q^T w (then L = 0) or half the squared norm of the metric (then q = 0, and L_kl
+is (b_k^T b_l)^2). The units make the weight of the hinge 1, and the largest entry of every column of H 1.
+
+The dual variables are 0 <= a <= 1 for y, 1 - a for xi, and z >= 0 for w. At the optimum z = L w + q - H^T a. On the
+central path, all products a y, (1 - a) xi and z w are equal to rho. Steps are those of Mehrotra: a first step towards
+rho = 0 shows how small the next rho may be, and the error of the linear model.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ LEAST_STEP = 1e-10  # a shorter step ends the solver
 
 
 class Point(NamedTuple):
-    """An iterate, or a step: three pairs of variables with products equal to rho on the central path."""
+    """An iterate, or a step: the pairs (z, w), (a, y) and (r, xi), with products equal to rho on the central path."""
 
     w: FloatArray  # (K,)
     z: FloatArray
@@ -43,12 +46,12 @@ class Point(NamedTuple):
 
     @property
     def products(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """z w, a y and r xi."""
+        """The products z w (K,), a y (m,) and r xi (m,), with r = 1 - a."""
         return self.w * self.z, self.a * self.y, self.r * self.xi
 
 
 class Combining:
-    """A run of the interior-point method."""
+    """A run of the interior-point method, for a family with one hinge on triplets."""
 
     def __init__(self, family: Family):
         of, ((hinge, rows),) = family.regularizer, family.terms
@@ -120,7 +123,7 @@ class Combining:
             rest = self._gradient(w, a) - z
 
             def towards(t_w: FloatArray, t_y: FloatArray, t_xi: FloatArray) -> Point:
-                """The Newton step to a point where the three products have approximately these values."""
+                """The Newton step to a point with z w = t_w, a y = t_y and r xi = t_xi, to first order."""
                 g = t_y / a - y - t_xi / r + xi
                 dw = (
                     cho_solve(factor, (self.H.T @ (D * g) + t_w / w - z - rest) / scale, check_finite=False)
@@ -146,7 +149,10 @@ class Combining:
         return True
 
     def _lengths(self, step: Point, most: float) -> tuple[float, float]:
-        """The largest primal and dual step lengths, at most 1. most: the fraction of the way to the boundary."""
+        """The largest primal and dual step lengths, at most 1.
+
+        most: the fraction of the way to the boundary that a step may go.
+        """
         at = self.at
         primal = [(at.w, step.w), (at.y, step.y), (at.xi, step.xi)]
         dual = [(at.z, step.z), (at.a, step.a), (at.r, step.r)]
@@ -167,10 +173,11 @@ class Combining:
         )
 
     def estimate(self, family: Family) -> Estimate | None:
-        """The figures of the weights and of feasible dual variables; None for w = 0.
+        """The objective, gap and scale of the weights, with feasible dual variables; None for w = 0.
 
-        For u >= 0 with L u + q >= H^T a, the bound of a is sum a - 1/2 u^T L u. If L has no negative entry, u = w plus
-        the missing part is feasible. If L = 0, a multiple of a is feasible. The best multiple is taken in both cases.
+        For u >= 0 with L u + q >= H^T a, the dual variables a prove the lower bound sum a - 1/2 u^T L u. If L is not 0,
+        it has no negative entry, so w plus the missing part is such a u. If L = 0, a multiple of a is feasible. The
+        best multiple is taken in both cases.
         """
         if self.none or not len(self.at.w):
             return None
@@ -204,6 +211,6 @@ class Combining:
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
-    """The largest t with x + t dx >= 0."""
+    """The largest t with x + t dx >= 0, for x >= 0; inf if no entry of dx is negative."""
     falls = dx < 0
     return float(np.min(-x[falls] / dx[falls], initial=np.inf))

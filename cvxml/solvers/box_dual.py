@@ -1,13 +1,13 @@
-"""The solver for lam/2 ||M||^2 with hinges, through its dual over a box.
+"""The solver for lam/2 ||M||^2 with hinges, through its dual, in which each dual variable has an interval (a box).
 
-Each loss has k(a) = sum a - g/2 ||a||^2 over low <= a <= high (`Box` of losses/base.py). The dual is
+A loss with dual variables a has k(a) = sum a - g/2 ||a||^2 over low <= a <= high (`Box` of losses/base.py). The dual is
 
     min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C.
-The metric of any a is M = P_+(G) / lam.
+The metric of any a is M = P_+(G) / lam. Row t of the losses has the value v_t = <V_t, M>.
 
-g is the width of a smoothed hinge, else 0, and <C, M> is the linear loss, if there is one. With the margins v of M,
-the gradient is v - 1 + g a. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method.
-The problem is solved in units that give the points a size of about 1, with lam in these units. Several metrics
+g is the width of a smoothed hinge, else 0, and <C, M> is the linear loss, if there is one. The gradient of the dual is
+v - 1 + g a. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method. The problem is
+solved in units that give the points a size of about 1, with lam in these units. Several metrics
 (methods/plml/blocks.py) have one G each, (m, d, d) in all; one metric is m = 1.
 """
 
@@ -40,7 +40,7 @@ OVERHEAD = 2e6  # the overhead of a gradient step, as a number of multiplication
 
 
 class BoxedTerm(NamedTuple):
-    """A loss with a `box`."""
+    """A term of the family with a `box` of its dual variables, and its rows."""
 
     place: int  # its position among the terms of the family
     box: Box
@@ -48,7 +48,7 @@ class BoxedTerm(NamedTuple):
 
 
 def boxed_terms(family: Family) -> list[BoxedTerm]:
-    """The losses with a `box`; linear losses are skipped. Raises TypeError for a loss or rows without a solver."""
+    """The terms of the family without the linear losses. Raises TypeError for a loss or rows without a solver."""
     found = []
     for place, (loss, rows) in enumerate(family.terms):
         if isinstance(loss, Straight) and isinstance(rows, PairRows):
@@ -64,7 +64,10 @@ def boxed_terms(family: Family) -> list[BoxedTerm]:
 
 
 class BoxDual(ConeDual):
-    """The dual problem. a (t,) are the dual variables of all terms, one term after the other."""
+    """The dual problem of the module docstring.
+
+    a (t,) are the dual variables of all terms, one term after the other.
+    """
 
     def __init__(self, family: Family):
         regularizer, terms = family.regularizer, boxed_terms(family)
@@ -97,12 +100,15 @@ class BoxDual(ConeDual):
         self.cost = 4 * self.shares.size * d**2 + 12 * m * d**3 + 4 * self.B.nnz + OVERHEAD
 
     def _seen(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Differences (p, d) of the pairs, and the share of each metric in each pair (p, m)."""
+        """The differences (p, d) of the pairs of points, and the share (p, m) of each metric in each distance."""
         E: FloatArray = self.points[pairs[:, 0]] - self.points[pairs[:, 1]]
         return E, self.shares_of(pairs)
 
     def of(self, duals: Sequence[Duals]) -> FloatArray:
-        """The dual variables of the family's terms as an array (t,), clipped to the box; 0 for missing rows."""
+        """The array a (t,) of the dual variables in `duals`, which holds those of each term of the family.
+
+        Rows without a given dual variable get 0. The result is clipped to the box.
+        """
         each = []
         for place, keys in zip(self.places, self.keys, strict=True):
             a, given = np.zeros(len(keys)), duals[place]
@@ -112,15 +118,15 @@ class BoxDual(ConeDual):
         return np.clip(np.concatenate(each), self.low, self.high)
 
     def image(self, a: FloatArray) -> FloatArray:
-        """G, followed by sqrt(lam g) a for a smoothed hinge, as one array (m d d + t,).
+        """G, followed by sqrt(lam g) a if a hinge is smoothed, as one array (m d d,) or (m d d + t,).
 
-        The second part makes the term g/2 ||a||^2 a squared norm of the image too.
+        With the second part, g/2 ||a||^2 is a squared norm of the image too.
         """
         G = _squares(self.E, self.shares * (self.B.T @ a)[:, None]) - self.C
         return np.concatenate([G.ravel(), np.sqrt(self.lam * self.width) * a if self.width.any() else a[:0]])
 
     def matrices(self, image: FloatArray) -> FloatArray:
-        """G (m, d, d)."""
+        """The part G (m, d, d) of an image."""
         return image[: self.C.size].reshape(self.C.shape)
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -140,14 +146,17 @@ class BoxDual(ConeDual):
         return np.hstack(blocks)
 
     def unpaid(self, a: FloatArray) -> FloatArray:
-        """high - a: the sum differs from -sum a by a constant."""
+        """high - a (t,). Its sum is -sum a plus the constant sum(high), without cancellation."""
         return self.high - a
 
     def reward(self, a: FloatArray) -> FloatArray:
         return np.ones(1)
 
     def gap(self, at: At) -> float:
-        """The sum over rows of (p - a) z - g/2 (p^2 - a^2), z = 1 - v, where p has no excess at v."""
+        """The gap of M and a: the sum over rows of (p - a) z - g/2 (p^2 - a^2), with z = 1 - v.
+
+        p is the dual variable in the box that maximises p z - g/2 p^2.
+        """
         a, g, low, high = at.v, self.width, self.low, self.high
         z = 1 - at.margins
         p = np.clip(np.divide(z, g, out=a.copy(), where=g > 0), low, high)
@@ -156,13 +165,13 @@ class BoxDual(ConeDual):
 
 
 def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
-    """sum_p w_pb e_p e_p^T (m, d, d) over the rows of E (p, d), for w (p, m)."""
+    """The matrices sum_p w_pb e_p e_p^T (m, d, d) for b = 1, ..., m. e_p: the rows of E (p, d). w: (p, m)."""
     S: FloatArray = np.stack([weighted(E, own) for own in w.T])
     return S
 
 
 class Boxed:
-    """A run of the solver on a `BoxDual`, from the best of several starts."""
+    """A run of the solver of cone_dual.py on a `BoxDual`, from the start with the smallest dual objective."""
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):
         self.dual = dual
@@ -174,7 +183,7 @@ class Boxed:
         next(self.points)
 
     def step(self) -> bool:
-        """Run until the gap has halved, for at most `LOOKS` points; False if the solver has ended."""
+        """Run until the gap has halved, for at most `LOOKS` iterates; False if the solver has ended."""
         before, seen = self.at, 0
         for at, _ in islice(self.points, LOOKS):
             seen += 1
@@ -184,7 +193,10 @@ class Boxed:
         return seen == LOOKS
 
     def estimate(self, family: Family) -> Estimate:
-        """The figures of the metric. The dual objective is sum(high) minus the value of `At`."""
+        """The objective, gap and scale of the metric.
+
+        `At.value` is the minimised dual objective plus sum(high), so the lower bound is sum(high) minus that value.
+        """
         at = self.at
         objective = float(self.dual.high.sum()) - at.value + at.gap
         return Estimate(objective, at.gap, family.scale(at.scale, objective))

@@ -1,6 +1,7 @@
-"""Choose a solver: for <C, M> or ||M||^2 with hinges, and for the smallest distance within a budget.
+"""Choose and run the solver of a family: a regularizer with hinges, or the smallest distance within a budget.
 
-All solvers use coordinates without units. A solver gives no proof; a certificate after every step gives the gap.
+The regularizers with hinges are <C, M>, ||M||^2, and a sum or a norm of weights of given vectors. All solvers use
+coordinates without units. A solver gives no proof; a certificate after every step gives the gap.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ PATIENCE = 20  # rounds without a smaller gap, after which the solver stops beca
 
 
 class LeastMargin:
-    """Solver for -min D within the budget.
+    """Solver for max_M min_p D_p over metrics within the budget, where D_p are the squared distances of given pairs.
 
-    Scaled by 1 / min D, the problem is: min tr M with every D at least 1.
+    Scaled by 1 / min D, the problem is: min tr M with every D at least 1, in coordinates in which the budget is tr M <=
+    1.
     """
 
     def __init__(self, family: Family, start: FloatArray | None):
@@ -72,12 +74,12 @@ class LeastMargin:
         return self.at.outside(M / float(np.trace(M)))
 
     def duals(self) -> Duals:
-        """The dual variables. Their sum is arbitrary, and `Least.to_domain` scales it."""
+        """The dual variables of the pairs. Their sum is arbitrary, and `Least.to_domain` scales it."""
         return self.solver.duals()
 
 
 class _Iterate(NamedTuple):
-    """A running solver, with the function that names its dual variables."""
+    """A running solver as an `Iterate` (core/run.py). named: turns its dual variables into the method's dual."""
 
     solver: LinearMargins | LeastMargin | Boxed | Combining
     named: Callable[[Any], Dual]
@@ -120,7 +122,10 @@ def check_solvable(family: Family) -> None:
 
 
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step. Raises TypeError if the terms have no solver."""
+    """Solve the task with the solver of its regularizer, to a gap of `tol`, certified after every step.
+
+    Raises TypeError if no solver takes the terms.
+    """
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
         start = None if task.start is None else task.read(task.start.dual)
@@ -137,7 +142,10 @@ def search(task: Task) -> Found:
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """The result of a solver of a norm or of weights, or M = 0 if only M = 0 is certified."""
+    """Run the solver `at`. Return its result, or M = 0 if only M = 0 is certified by the dual variables found.
+
+    phase: the name of the solver in the history. patience: see `run` of core/run.py.
+    """
     found = task.run(at, phase, patience)
     zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED, proof=None)
     unproved_yet = found.status is not Status.CONVERGED
@@ -145,10 +153,10 @@ def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
 
 
 def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """Run a solver of a budget.
+    """Run the solver `at` of a problem with a budget. phase, patience: see `run` of core/run.py.
 
-    If double precision proves no bound for the budget, the solver runs with an unproved gap, and its bounds are
-    removed from the history.
+    If double precision proves no bound for the budget, the solver runs with an unproved gap, and its bounds are removed
+    from the history.
     """
     if not task.family.regularizer.undecided:
         return task.run(at, phase, patience)
@@ -162,16 +170,17 @@ def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found
 
 
 def _sizes(r: int) -> list[int]:
-    """Sizes of the parts of r coordinates: every size, or at most about `PARTS` sizes spaced geometrically."""
+    """The numbers of leading coordinates to try: 1, ..., r - 1, or about `PARTS` of these, spaced geometrically."""
     return list(range(1, r)) if r <= PARTS else sorted({int(k) for k in np.geomspace(1, r - 1, PARTS)})
 
 
 def _linear(task: Task) -> Found:
     """Solve <C, M> with hinges.
 
-    The result is that of the solver, or M = 0 if it is optimal, or the best metric in double precision. If features
-    are nearly collinear, the metric has entries so large that its distances are lost in rounding. Then parts of the
-    metric in the coordinates of largest spread are tried, and 0.
+    The result is the metric of the solver, or M = 0 if it is optimal. If features are nearly collinear, the metric of
+    the solver may have entries so large that its distances are lost in rounding. If it is not certified, the metrics
+    that use only the first coordinates, those of largest spread, are compared with it and with 0. The one with the
+    smallest objective is the result.
     """
     solver = LinearMargins(task.family, task.tol)
     if not solver.costs:  # C is 0 up to rounding, so any large metric is optimal
@@ -210,8 +219,8 @@ def _multipliers(task: Task, solver: LinearMargins) -> Found:
 def _not_heavy(task: Task, before: Found, heavy: LinearMargins) -> tuple[Found, LinearMargins]:
     """Solve again as if the hinge were not heavy (multipliers.py), after the search `before` stalled.
 
-    Some problems, in which many margins are violated at the optimum, need this. Returns the result with the smaller gap
-    and its solver, with the steps of both searches.
+    Some problems, in which many margins are violated at the optimum, need this. heavy: the solver of `before`. Returns
+    the result with the smaller gap and its solver, with the steps of both searches.
     """
     last, callback = before.history[-1], task.callback
     told = None if callback is None else lambda step: callback(follows(step, last))

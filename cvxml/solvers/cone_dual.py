@@ -4,17 +4,18 @@ The problem, with a dual variable v for each constraint, is
 
     min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>,    A = P_+(G) / lam.
 
-G(v) is affine in v with symmetric matrices as values, P_+ replaces negative eigenvalues by 0, and V is one of the
-sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/solver.py), a step of gerrymandering
-(methods/ssvm/step.py), and hinges with the squared Frobenius norm (box_dual.py).
+G(v) is affine in v with symmetric matrices as values, P_+ replaces negative eigenvalues by 0, A is the metric, and V is
+one of the sets of feasible_sets.py. The vector `reward` is given by the problem. Three problems have this form: MLSVM
+(methods/mlsvm/solver.py), a step of gerrymandering (methods/ssvm/step.py), and hinges with the squared Frobenius norm
+(box_dual.py).
 
 Accelerated gradient steps (first_order.py) find the active constraints. Regularised semismooth Newton steps on their
 face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of newton.py,
-where sigma is a length for each entry. A step that leaves the feasible set is projected. The same quadratic is then
-minimised again on the smaller face, without a product with the data. A few gradient steps between two rounds let
-constraints enter and leave. A batch of gradient steps takes about as long as a round, up to a limit. The lengths
-depend on operation counts and never on a clock, so results are reproducible. Every iterate is feasible, so each gap
-is that of a feasible pair.
+where sigma is a length for each entry of v, its reach. A step that leaves the feasible set is projected. The same
+quadratic is then minimised again on the smaller face, without a product with the data. A few gradient steps between two
+rounds let constraints enter and leave. A batch of gradient steps takes about as long as a round, up to a limit. The
+lengths depend on operation counts and never on a clock, so results are reproducible. Every iterate is feasible, so each
+gap is that of a feasible pair.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ ROUNDING = 1e-13  # relative to the longest range: a step moved less than this b
 
 
 class ConeDual(ABC):
-    """Base of problems of this form. Arrays v have any fixed shape."""
+    """Base of dual problems of the form in the module docstring. Arrays v have any fixed shape."""
 
     lam: float
     feasible: FeasibleSet
@@ -60,38 +61,42 @@ class ConeDual(ABC):
 
     @abstractmethod
     def image(self, v: FloatArray) -> FloatArray:
-        """G(v), as one array."""
+        """The image of v: an array that contains G(v), and that is affine in v."""
 
     @abstractmethod
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """<A, V_t> for the matrix V_t of each entry (without `sign`), from the eigenvalues and vectors of G."""
+        """The values <A, V_t> in the shape of v, from the eigenvalues and eigenvectors of G.
+
+        sign * V_t is the derivative of G in the entry v_t.
+        """
 
     @abstractmethod
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """The rows of B that belong to these entries, (p, q). The Hessian is B B^T (newton.py); `sign` is included.
+        """The rows of B (p, q) that belong to p entries of v. The Hessian is B B^T (newton.py); `sign` is included.
 
-        along: the derivative of P_+ for each G.
+        entries: the places of these entries, one array (p,) for each axis of v. along: the derivative of P_+ for each
+        G.
         """
 
     @abstractmethod
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """Terms with the sum constant - <reward, v>, in a form without cancellation."""
+        """An array with the sum constant - <reward, v>, computed without cancellation."""
 
     @abstractmethod
     def reward(self, v: FloatArray) -> FloatArray:
-        """The reward of each entry, broadcast against v.
+        """The reward of each entry, in a shape that is broadcast against v.
 
-        A part that is the same for all directions may be left out.
+        A part that adds the same to <reward, v> everywhere on the face of v may be left out.
         """
 
     @abstractmethod
     def gap(self, at: At) -> float:
-        """The gap of A and v, as a sum of terms >= 0."""
+        """The duality gap of the metric A and of v at a point, as a sum of terms >= 0."""
 
     def matrices(self, image: FloatArray) -> FloatArray:
-        """G (..., d, d) of an image."""
+        """The matrices G (..., d, d) that an image contains."""
         return image
 
     def at(self, v: FloatArray, image: FloatArray | None = None) -> At:
@@ -104,7 +109,7 @@ class ConeDual(ABC):
         return self.feasible.project(at.v - step * self.steps * at.slope)
 
     def positive(self, values: FloatArray) -> FloatArray:
-        """The eigenvalues of lam A from those of G."""
+        """The eigenvalues of lam A, for G with the eigenvalues `values`."""
         kept: FloatArray = np.maximum(values, 0) if self.cone else values
         return kept
 
@@ -129,24 +134,24 @@ class At:
 
     @cached_property
     def pull(self) -> FloatArray:
-        """The gradient without the reward."""
+        """The gradient of the dual objective at v, without the part -reward."""
         pull: FloatArray = self.dual.sign * self.margins + self.dual.width * self.v
         return pull
 
     @cached_property
     def slope(self) -> FloatArray:
-        """The gradient."""
+        """The gradient of the dual objective at v."""
         slope: FloatArray = self.pull - self.dual.reward(self.v)
         return slope
 
     @cached_property
     def scale(self) -> float:
-        """lam/2 ||A||^2."""
+        """The regularizer lam/2 ||A||^2 of the metric."""
         return self.dual.quadratic(self.values)
 
     @cached_property
     def value(self) -> float:
-        """The objective plus the constant of `unpaid`."""
+        """The dual objective at v plus the constant of `unpaid`."""
         spread = float(np.sum(self.dual.width * self.v**2)) / 2
         return self.scale + spread + float(self.dual.unpaid(self.v).sum())
 
@@ -158,9 +163,10 @@ class At:
         return self.dual.descend(self, step)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """An upper bound of twice the second-order term: ||dG||^2 / lam, because P_+ is nonexpansive.
+        """An upper bound of twice the second-order term of the quadratic part, for a step to `new_image`.
 
-        If this exceeds `enough`, the term itself is computed.
+        The bound is ||change of the image||^2 / lam, because P_+ is nonexpansive. If this exceeds `enough`, the term
+        itself is computed.
         """
         dual, change = self.dual, new_image - self.image
         bound = float(np.sum(change**2)) / dual.lam
@@ -179,10 +185,10 @@ class At:
 
 
 class Model:
-    """The regularised quadratic model of the objective at a point, over the entries that may move.
+    """The regularised quadratic model of the dual objective at a point, over the p entries of v that may move.
 
-    moves: a mask of these entries. size (p,): sqrt(sigma) of each. pull (p,): the gradient without the reward.
-    products (p, q): their rows of B times size.
+    moves: a mask of these entries. size (p,): the square root of sigma for each. pull (p,): the gradient without the
+    reward. products (p, q): the rows of B of these entries, multiplied by size.
     """
 
     def __init__(self, start: At, moves: np.ndarray, products: FloatArray, reach: FloatArray):
@@ -209,14 +215,14 @@ class Model:
         return cls(start, moves, dual.products(np.nonzero(moves), start.vectors, along), reach)
 
     def to(self, new: FloatArray) -> tuple[float, FloatArray]:
-        """The model at the point `new`: its value minus that at v, and its pull (p,)."""
+        """The value of the model at the point `new` minus that at v, and the gradient without the reward (p,) there."""
         x = (new - self.v)[self.moves] / self.size
         bent = self.products @ (self.products.T @ x) + x
         value = x @ (self.size * self.pull + bent / 2) + np.sum(self.dual.unpaid(new) - self.unpaid)
         return float(value), self.pull + bent / self.size
 
     def step(self, at: FloatArray, pull: FloatArray) -> FloatArray | None:
-        """The minimiser of the model on the face of `at`, possibly infeasible; None for a face of one point."""
+        """The minimiser of the model on the face of `at`, possibly infeasible; None if the face is a single point."""
         reward = np.broadcast_to(self.dual.reward(at), at.shape)
         slope = np.zeros(at.shape)
         slope[self.moves] = pull - reward[self.moves]
@@ -232,7 +238,7 @@ class Model:
 
 
 def newton_point(model: Model | None) -> FloatArray | None:
-    """The best feasible point of a few steps in the model; None without a model."""
+    """The feasible v with the smallest model value after a few Newton steps; None without a model or a step."""
     if model is None:
         return None
     feasible = model.dual.feasible
@@ -254,7 +260,7 @@ class Search:
     """The state of one run: the lengths of gradient and Newton steps, and the number of iterations."""
 
     def __init__(self, dual: ConeDual, step: float, max_iter: float, batch: tuple[int, int] = BATCH):
-        """step: a first guess of the gradient step.
+        """Prepare a run. step: a first guess of the gradient step.
 
         batch: limits of the number of gradient steps before a Newton round, see `BATCH`.
         """
@@ -292,7 +298,7 @@ class Search:
         return at, kind
 
     def _falls(self, before: float, value: float, since: int) -> bool:
-        """True if the objective has decreased from `before` to `value`, or the gap since iteration `since`."""
+        """True if the objective fell from `before` to `value`, or if the smallest gap fell after iteration `since`."""
         return before - value > 1e-15 * abs(before) or self._improved > since
 
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:
@@ -351,7 +357,7 @@ class Search:
         return Model.at(at, reach)
 
     def _relative_cost(self, at: At) -> float:
-        """An estimate of the cost of a Newton round, in gradient steps."""
+        """An estimate of the cost of a Newton round from `at`, divided by the cost of a gradient step."""
         positive = (
             np.count_nonzero(at.values > 0, axis=-1) if self.dual.cone else np.full(1, at.values.shape[-1])
         )

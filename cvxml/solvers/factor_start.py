@@ -1,11 +1,12 @@
-"""A start in many directions: a metric M = L L^T of few directions near the optimum, by L-BFGS.
+"""A start for problems in many directions: a metric M = L L^T near the optimum with few columns of L, by L-BFGS.
 
     min_L  ||L||^2 + sum_t h(1 - v_t),      v = B D at L L^T
-in coordinates in which C is I. The hinge h is smoothed as in multipliers.py, with all multipliers b = 0. The problem is
-not convex in L (r, k). But where its slope is 0, and the slopes a of the hinges are feasible dual variables, that is
+in coordinates in which C is I. B D are the values of the rows (active_rows.py). The hinge h is smoothed as in
+multipliers.py, with all multipliers b = 0. The problem is not convex in L (r, k). But if its gradient is 0, and the
+slopes a of the hinges are feasible dual variables, that is
     sum_t a_t V_t <= I,
-L L^T is a minimum over all metrics, with the smoothed hinge. Eigenvectors of the sum with an eigenvalue above 1 become
-columns of L.
+then L L^T is a minimum over all metrics, with the smoothed hinge. Eigenvectors of the sum with an eigenvalue above 1
+become columns of L.
 
 A step needs products with the k columns of L only. Newton's method in multipliers.py needs all of M, but ends at a
 smaller gap, so it goes on from M and a. Nothing is proved here.
@@ -47,10 +48,10 @@ SLIGHT = 1e-2  # length of a new column, relative to the others
 
 
 class FactorStart:
-    """The search, for points Y (n, r) in coordinates in which C is I. One round is done at once.
+    """The search for a start, for points Y (n, r) in coordinates in which C is I. The constructor runs one round.
 
-    needed: rows, keys -> a mask of the rows that belong to the problem.
-    L (r, k): the first metric is the multiple of L L^T that is best on a sample.
+    needed: rows, keys -> a mask of the rows that belong to the problem. ahead: rows with v < 1 + ahead are held. L (r,
+    k): the first metric is the multiple of L L^T that is best on a sample.
     """
 
     def __init__(
@@ -76,21 +77,24 @@ class FactorStart:
         return self.rounds == ROUNDS or self.gap <= NEAR * self.objective
 
     def metric(self) -> FloatArray:
-        """M (r, r)."""
+        """The present metric M = L L^T (r, r)."""
         M: FloatArray = self.L @ self.L.T
         return M
 
     def duals(self) -> Duals:
-        """The positive dual variables; a multiple of them is feasible. Empty for a sample, which has other keys."""
+        """The positive dual variables; a multiple of them is feasible.
+
+        Empty while a sample of the rows is used, because its keys are not those of the problem.
+        """
         positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
         return Duals(self.a[positive], self.key[positive])
 
     def estimate(self) -> Estimate:
-        """The figures of the problem. A sample gives no gap of the problem."""
+        """The objective and gap of the metric. While a sample is used, the gap is inf, and the objective is rough."""
         return Estimate(self.objective, self.gap, self.objective)
 
     def round(self) -> None:
-        """Choose the rows, take steps of L-BFGS, and change the width and the columns."""
+        """Choose the rows, take steps of L-BFGS, and change the width g of the hinge and the columns of L."""
         rows, self.key = self._held()
         active = Active.of(self.Y, rows.entries(self.key), len(self.key))
         margin = self.margin._replace(cap=self.margin.cap * self.every)
@@ -114,7 +118,7 @@ class FactorStart:
         return float(np.sum(self.L**2)) + self.margin.push(1 - v[self.needed(self.rows, key)])
 
     def _held(self) -> tuple[Triplets, IntArray]:
-        """The rows of all points or of a sample, and the keys of those with v < 1 + ahead.
+        """The rows of all points or of a sample of points, and the keys of those with v < 1 + ahead.
 
         The sample is as large as `MOST_ROWS` allows. Each round draws another one.
         """
@@ -131,11 +135,11 @@ class FactorStart:
             self.every, tries = every, tries + 1
 
     def _at_most(self, every: int) -> int:
-        """`every`, or the nearest number that leaves a sample of at least one point."""
+        """`every`, limited so that a sample with one point in `every` has at least one point."""
         return min(max(1, every), max(1, self.points))
 
     def _descend(self, active: Active, margin: Margin) -> FloatArray:
-        """L after some steps of L-BFGS on these rows."""
+        """L (r, k) after some steps of L-BFGS on the rows `active`."""
         from scipy.optimize import minimize  # takes long to load
 
         weight = margin.cap / self.g
@@ -155,7 +159,7 @@ class FactorStart:
         return L.reshape(self.L.shape)
 
     def _join(self, directions: FloatArray) -> None:
-        """Add those of these unit vectors (r, m) that are not nearly in the span of the columns."""
+        """Add the unit vectors `directions` (r, m) to the columns of L, without those nearly in the span of L."""
         within = np.linalg.lstsq(self.L, directions, rcond=None)[0]
         new = np.linalg.norm(directions - self.L @ within, axis=0) > OUTSIDE
         if new.any() and self.L.shape[1] < len(self.L):

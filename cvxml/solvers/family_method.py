@@ -38,7 +38,7 @@ class FamilyMethod(ConvexMethod[Given]):
         """The regularizer and losses. Constants are made by `number`, which is Fraction for exact arithmetic."""
 
     def family(self, given: Given) -> Family:
-        """The member, computed once for each data set if it can be stored with the data."""
+        """The result of `member`. It is computed once for each data set, if it can be stored with the data."""
         kept = hasattr(given, "__dict__")
         return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
 
@@ -53,7 +53,7 @@ class FamilyMethod(ConvexMethod[Given]):
         """
 
     def strict(self, given: Given, dual: Dual) -> Sequence[Duals]:
-        """More dual variables to mix with, if the dual has any and the family has anchors.
+        """Dual variables that may be mixed with those of `read` to make them feasible; () if the dual holds no others.
 
         See theorem/strict_prices.py.
         """
@@ -64,7 +64,7 @@ class FamilyMethod(ConvexMethod[Given]):
         """The dual with the method's names, from the dual variables of each term."""
 
     def everyone(self, given: Given) -> AllPairs | None:
-        """Proof and solver for all pairs of points, if they are too many to be listed; else None."""
+        """The proof and the solver for all pairs of points, if they are too many to be listed; else None."""
         return None
 
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
@@ -82,9 +82,9 @@ class FamilyMethod(ConvexMethod[Given]):
         return replace(certificate, dual=self.named(given, *proof.duals))
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The interval of exact arithmetic (theorem/exact.py).
+        """The interval in exact arithmetic that contains the optimum (theorem/exact.py).
 
-        It uses the best multiple or mixture of the dual variables.
+        The lower bound comes from the best multiple or mixture of the dual variables.
         """
         family = self.member(given)
         proof = prove(family, self.read(given, dual), self.strict(given, dual))
@@ -95,7 +95,7 @@ class FamilyMethod(ConvexMethod[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """The interval from the dual variables as stored, only moved into the domain.
+        """The interval of `exact`, with the dual variables as stored, only moved into the domain.
 
         No multiple or mixture is searched. hint: see `Regularizer.exact_bound`.
         """
@@ -105,10 +105,10 @@ class FamilyMethod(ConvexMethod[Given]):
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve with `PATH`, or with `everyone` if that is given.
+        """Solve with the solver `PATH`, or with `everyone(given).search` if the pairs are too many to be listed.
 
-        If the solver's last proof is that of its result, the result keeps it, so that it is not computed again. A
-        method with a `certify` of its own, which may add to the proof, does not keep it.
+        If the solver's last certificate is that of the result, the result keeps it, so that it is not computed again. A
+        subclass that overrides `certify` does not keep it.
         """
         everyone = self.everyone(given)
         if everyone is not None:
@@ -131,9 +131,9 @@ class FamilyMethod(ConvexMethod[Given]):
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """The gap of the metric in the problem with other inputs, relative to the scale of that problem.
 
-        The rounding error is subtracted first. inf without a proof that decides at the tolerance of the question, and
-        without a solve if a tried metric proves that the gap is above `question.enough`. Raises TakesTooLong if the
-        solver needs more time than is left.
+        The rounding error is subtracted first. The result is inf if the certificate does not decide at the tolerance of
+        the question. It is inf without a solve if a tried metric proves that the gap is above `question.enough`. Raises
+        TakesTooLong if the solver needs more time than is left.
         """
         family = self.family(other)
 

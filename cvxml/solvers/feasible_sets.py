@@ -1,8 +1,9 @@
 """Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
 
 For example, a box is 0 <= a_t <= C. A set provides the projection, the directions that stay on the face of a point,
-and a limit of a Newton step. Arrays v have one fixed shape. The second and third set are products of sets, one for
-each row of v.
+and a limit of a Newton step. The face of a point holds the feasible points at which the same constraints are active.
+Arrays v have one fixed shape. Simplices and two sides are products of sets, one for each row of v. In all methods,
+`slope` is the gradient of the objective at v.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ class FeasibleSet(ABC):
 
     @abstractmethod
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The entries of v (a mask) that a Newton step may move. slope: the gradient at v."""
+        """A mask of the entries of v that a Newton step may move."""
 
     @abstractmethod
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """The face of v, restricted to the entries `moves`."""
+        """The directions that stay on the face of v, restricted to the entries in the mask `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
         """The longest step of each entry along the negative gradient, at most `most`."""
@@ -86,7 +87,7 @@ class Boxes(FeasibleSet):
         return free & (self.low < self.high)
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """Each entry that moves has its own direction."""
+        """The directions that change one entry each, for the entries in `moves`."""
         return Face(np.nonzero(moves & self.moves(v, slope)))
 
 
@@ -102,19 +103,22 @@ class Simplices(FeasibleSet):
         return project_simplices(v, self.real if at is None else at > 0)
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The positive entries of rows with at least two of them."""
+        """A mask of the positive entries, in rows with at least two positive entries."""
         positive = v > 0
         moves: np.ndarray = positive & (positive.sum(axis=1) > 1)[:, None]
         return moves
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """The positive entries of a row move with sum zero."""
+        """The directions that change the positive entries of a row, and keep the sum of the row."""
         row, column = np.nonzero(moves & (v > 0))
         return grouped(row, (row, column))
 
 
 class TwoSides(FeasibleSet):
-    """v >= 0, sum over sign > 0 equal to sum over sign < 0, at most cap, in each row; entries of sign 0 are 0."""
+    """Rows v >= 0 in which the entries with sign > 0 and the entries with sign < 0 have equal sums, at most cap.
+
+    Entries with sign 0 are 0.
+    """
 
     def __init__(self, sign: FloatArray, cap: float):
         self.sign, self.cap = sign, cap
@@ -130,7 +134,7 @@ class TwoSides(FeasibleSet):
         return total
 
     def full(self, total: FloatArray) -> np.ndarray:
-        """A mask of the rows with a total at the cap."""
+        """A mask of the rows, True if the total of `total` is at the cap."""
         full: np.ndarray = total >= self.cap * (1 - 1e-13)
         return full
 
@@ -138,18 +142,16 @@ class TwoSides(FeasibleSet):
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The positive entries of the rows where at least two of them can move together without a change of the
-        sums.
-        """
+        """A mask of the positive entries, in rows where two or more of them can move without a change of the sums."""
         u, w = (v > 0) & self.up, (v > 0) & self.down
         most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
         moves: np.ndarray = (u | w) & (most > 1)[:, None]
         return moves
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """A row at the cap has two groups of positive entries that move with sum zero: one on each side.
+        """The directions that change the positive entries of a row, and keep its constraints.
 
-        Below the cap the positive entries of both sides are one group, and their signed sum stays zero.
+        At the cap, the sum of each side stays the same. Below the cap, the signed sum over both sides stays zero.
         """
         row, column = np.nonzero(moves & (v > 0))
         group = 2 * row + (self.down[row, column] & self.at_cap(v)[row])
@@ -158,8 +160,9 @@ class TwoSides(FeasibleSet):
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
         """`most`, or the step that moves a row by about half its cap if this is smaller.
 
-        Rows of short edges have a small curvature. Without this limit such a row would move by many times its cap,
-        and other rows would move against it. After the projection, both would be wrong.
+        The objective has a small curvature in a row with short differences of points. Without this limit such a row
+        would move by many times its cap, and other rows would move against it. After the projection, both would be
+        wrong.
         """
         signed, positive = self.sign * slope, v > 0
         u, w = _spread(signed, positive & self.up), _spread(signed, positive & self.down)
@@ -170,7 +173,7 @@ class TwoSides(FeasibleSet):
 
 
 def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
-    """The largest minus the smallest member of each row; 0 if a row has no member."""
+    """The largest minus the smallest value in each row, among the entries in the mask `members`; 0 without members."""
     largest = np.where(members, values, -np.inf).max(axis=1)
     return np.where(members.any(axis=1), largest - np.where(members, values, np.inf).min(axis=1), 0.0)
 
@@ -233,9 +236,10 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
 
 def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """The sums of the k largest members of each row, k = 1, 2, ..., each minus the largest; and the largest.
+    """The sums of the k largest members of each row, k = 1, 2, ..., each minus k times the largest; and the largest.
 
-    The sums are -inf if a row has fewer members. The largest (rows, 1) is 0 if a row has no member.
+    members: a mask of the entries of v. The sums are -inf if a row has fewer members. The largest (rows, 1) is 0 if a
+    row has no member.
     """
     most = max(int(members.sum(axis=1).max(initial=0)), 1)
     ascending = np.sort(np.where(members, -v, np.inf), axis=1)[:, :most]
@@ -245,9 +249,10 @@ def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, Float
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
-    """max_km (m A_k + k B_m + k m most) / (k + m) of each row.
+    """max_km (m A_k + k B_m + k m most) / (k + m) of each row: the total s of `project_rows` before it is clipped.
 
-    If the maximum is negative, the result is some number <= 0.
+    A, B: the sums of `_largest_sums` for both sides. most: the sum of the largest entries of both sides. If the maximum
+    is negative, the result is some number <= 0.
     """
     k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
     if len(k) * len(m) <= 100:  # all pairs at once

@@ -1,7 +1,7 @@
 """Accelerated projected gradient with restarts, for the duals of several methods.
 
-The problem is  min_v  phi(image(v)) - <c, v>  over a set with an easy projection, phi smooth. The image is linear in
-v and small (a d x d matrix), so it is extrapolated instead of recomputed.
+The problem is  min_v  phi(image(v)) - <c, v>  over a set with an easy projection, phi smooth. The image is affine in v
+and small (a d x d matrix), so it is extrapolated instead of recomputed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Descent(Protocol):
     """The gradient at one point, ready for a step."""
 
     def step(self, step: float) -> FloatArray:
-        """The projection of v - step * steps * gradient(v) on the feasible set."""
+        """The projection of v - step * steps * gradient(v) on the feasible set, with the `steps` of `Dual`."""
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
         """An upper bound of twice the second-order term of phi on the way to a point with this image.
@@ -35,10 +35,10 @@ class Dual(Protocol):
     steps: FloatArray  # broadcast against v: the relative step of each block (a preconditioner)
 
     def image(self, v: FloatArray) -> FloatArray:
-        """The linear image of v."""
+        """The image of v, affine in v."""
 
     def descent(self, v: FloatArray, image: FloatArray) -> Descent:
-        """The gradient at v, with its image."""
+        """The gradient at v, ready for a step. image: the image of v."""
 
 
 @dataclass(eq=False)

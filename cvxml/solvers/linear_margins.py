@@ -1,4 +1,8 @@
-"""Solver for <C, M> with hinges over triplets: from samples of rows, or from few directions if there are many."""
+"""Solver for <C, M> with hinges over triplets. It begins with samples of rows, or with few of many directions.
+
+C = sum_p w_p X_p is psd, and r is the number of directions in which it is positive beyond rounding. `Multipliers` and
+`FactorStart` solve for a metric M (r, r) in these directions. A sample consists of the rows of one point in `every`.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +44,13 @@ DIRECTIONS = 64  # with more than twice as many directions, the start has a fact
 class LinearMargins:
     """Solver for <C, M> with a hinge, linear or squared, on triplets. The pairs of the targets must be pairs of C.
 
-    Directions with C = 0 up to rounding are free: distances along them do not change <C, M>. Rows with an impostor
-    that differs from its point in a free direction are found exactly (geometry/span_coordinates.py). If double
-    precision shows the difference, such a row is loose: its margin is kept by a large distance in the free direction.
-    The problem is solved for the other rows.
+    Directions with C = 0 up to rounding are free: distances along them do not change <C, M>. Rows with an impostor that
+    differs from its point in a free direction are found exactly (geometry/span_coordinates.py). If double precision
+    shows the difference, such a row is loose: its margin is kept by a large distance in the free direction. The problem
+    is solved for the other rows.
 
-    may_be_heavy: False if the hinge is never treated as heavy (multipliers.py). With many targets for each entry of the
-    metric it is not either.
+    may_be_heavy: False if the hinge is never treated as heavy (multipliers.py). The hinge is not treated as heavy
+    either if there are many targets for each entry of the metric (`FEW`).
     """
 
     def __init__(self, family: Family, tol: float, may_be_heavy: bool = True):
@@ -77,40 +81,43 @@ class LinearMargins:
         self.solver = self._solver()
 
     def _solver(self) -> Multipliers:
-        """The solver of the present sample."""
+        """A new solver `Multipliers` for the present sample, or for all rows."""
         rows = self.rows if self.every == 1 else self.rows.sample(self.every)
         needed, C = partial(self.needed, rows), np.diag(self.spread) / self.every
         return Multipliers(self.Y, rows, needed, C, self.hinge, AHEAD, self.may_be_heavy)
 
     def _enter(self, every: int, M: FloatArray, share: float) -> None:
-        """Start a sample, or all rows, from M (r, r). share: an estimate of the relative gap there."""
+        """Solve for the sample with one point in `every` (1: for all rows), from M (r, r).
+
+        share: an estimate of the relative gap of M there.
+        """
         heavy, self.every = self.solver.heavy, every
         self.solver = self._solver()
         self.solver.heavy = heavy
         self.solver.begin(M, share)
 
     def found(self) -> FloatArray:
-        """M (r, r)."""
+        """The present metric M (r, r)."""
         return self.solver.M if self.factor is None else self.factor.metric() / self._units()
 
     def _units(self) -> FloatArray:
-        """Factors (r, r) of the entries of M, which change it to coordinates in which C is I."""
+        """Factors (r, r): M times these, entry by entry, is the metric in coordinates in which C is I."""
         unit = np.sqrt(self.spread)
         return np.outer(unit, unit)
 
     def estimate(self, _: Family) -> Estimate | None:
-        """The figures of the start in many directions. Other metrics must be proved."""
+        """The objective, gap and scale of the `FactorStart`; None after it, because then a certificate is needed."""
         return None if self.factor is None else self.factor.estimate()
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
-        """For each row named: True if it must be solved for, False if it is loose."""
+        """A mask of the rows `key`: True if the row must be solved for, False if it is loose."""
         needed = rows.within(self.labels, key)
         if not needed.all():
             needed |= ~(self._free_margins(rows, key) > self.seen)
         return needed
 
     def _free_margins(self, rows: MarginRows, key: IntArray) -> FloatArray:
-        """The values v of the rows `key` in the metric free free^T, in the coordinates of the solver."""
+        """The values v of the rows `key` if distances are measured in the free directions only, with equal weights."""
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:
@@ -157,7 +164,7 @@ class LinearMargins:
             self.step()
 
     def _begin_factor(self, L: FloatArray) -> None:
-        """Start from the best multiple of L L^T, for L (r, k) in coordinates in which C is I."""
+        """Begin a `FactorStart` with the best multiple of L L^T, for L (r, k) in coordinates in which C is I."""
         M = L @ L.T / self._units()
         every = max(1, self.rows.size // FIRST_SAMPLE)
         length = float(self.spread @ np.diag(self._multiple(M, every))) / max(float(np.sum(L**2)), TINY)
@@ -181,14 +188,14 @@ class LinearMargins:
         self.solver.begin(self._mixed(M, share), share)
 
     def _mixed(self, M: FloatArray, share: float) -> FloatArray:
-        """M plus a share of C^-1 of the same size.
+        """M plus share * t C^-1, with t chosen so that t C^-1 has the same product with C as M.
 
-        A direction close to 0 grows slowly in an interior method, and other rows may need it.
+        A direction in which M is close to 0 grows slowly in an interior method, and other rows may need it.
         """
         return M + share * float(self.spread @ np.diag(M)) / len(M) * np.diag(1 / self.spread)
 
     def _multiple(self, M: FloatArray, every: int) -> FloatArray:
-        """The best multiple of M for a sample.
+        """The multiple of M with the smallest objective found, on the sample with one point in `every`.
 
         The search starts from large multiples, which violate few margins, and halves them.
         """
@@ -207,7 +214,7 @@ class LinearMargins:
         return best
 
     def _larger_multiple(self, M: FloatArray, every: int) -> FloatArray:
-        """M, or a multiple 2^k M that is better for a sample.
+        """M, or a multiple 2^k M with a smaller objective on the sample with one point in `every`.
 
         The optimum of a smaller sample is often too small, because it had fewer impostors.
         """
@@ -219,11 +226,11 @@ class LinearMargins:
         return scale * M
 
     def objective(self, M: FloatArray) -> float:
-        """The objective of M (r, r) with the rows that are solved for."""
+        """The objective of M (r, r), without the loose rows."""
         return self._objective(self.rows, 1, M)
 
     def at_zero(self) -> float:
-        """The objective of M = 0."""
+        """The objective of M = 0, with all rows."""
         return self._at_zero(self.rows)
 
     def _at_zero(self, rows: Triplets) -> float:
@@ -236,7 +243,7 @@ class LinearMargins:
         return float(np.sum(self.spread * np.diag(M))) / every + self.hinge.cap * push
 
     def step(self) -> bool:
-        """One round; False if rounding prevents a step, or if the gap is small enough."""
+        """One round of the present solver; False if rounding prevents a step, or if the gap is small enough."""
         if self.factor is not None:
             if self.factor.ended:
                 self._end_factor(self.factor)
@@ -256,7 +263,7 @@ class LinearMargins:
         return True
 
     def whole(self) -> FloatArray:
-        """The metric (r, r) in all coordinates, including the free directions."""
+        """The present metric in all coordinates of the points, the free directions included."""
         M = self.found()
         whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
@@ -264,7 +271,7 @@ class LinearMargins:
         return whole
 
     def _factor_for_loose_rows(self, M: FloatArray) -> float:
-        """A multiple of the distances in the free directions that keeps the margins of all loose rows."""
+        """A weight of the free directions with which the margins of all loose rows are kept. M: (r, r)."""
         key, v = self.rows.near(images(self.Y, M), 1.0)
         loose = ~self.needed(self.rows, key)
         return float(np.max((1 - v[loose]) / self._free_margins(self.rows, key[loose]), initial=0.0)) * 2
@@ -273,7 +280,7 @@ class LinearMargins:
         return self.at.outside(self.whole())
 
     def duals(self) -> Duals:
-        """The dual variables of the rows of the solver.
+        """The positive dual variables of the rows.
 
         If C is 0 up to rounding, all rows that are not loose have v = 0 and the largest possible dual variable.
         """

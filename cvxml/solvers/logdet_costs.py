@@ -1,7 +1,7 @@
 """Costs of distances next to a log det divergence, for Newton's method: ITML's bounds, and LSML's residuals.
 
-Rows are scaled so that units and weights cancel, and coordinates are such that the metric is I. To second order, the
-cost at I + V is
+A row e_t (k,) is the difference of the two points of a pair, scaled so that units and weights cancel, in coordinates in
+which the metric is I. Its squared distance is D_t = |e_t|^2. To second order, the cost at the metric I + V is
     cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p p^T - m m^T, or p p^T alone.
 ITML: a row e with D = |e|^2 costs D - 1 - log D if D violates its bound 1. K = sum (1 - 1/D) e e^T, and
 p = e / sqrt D.
@@ -31,7 +31,7 @@ FEWEST = 64  # with fewer features, sums over points are slower than sums over r
 
 
 class Ends(NamedTuple):
-    """Rows sqrt c_t (x_i - x_j) of few points. Products with the points are then faster than with the rows.
+    """Rows e_t = sqrt c_t (x_i - x_j) of few points. Products with the points are then faster than with the rows.
 
     They are less accurate. Newton's steps may use them, and a proof must not.
     """
@@ -41,14 +41,14 @@ class Ends(NamedTuple):
     c: FloatArray  # (t,)
 
     def quadratic(self, V: FloatArray) -> FloatArray:
-        """e_t^T V e_t (t,) for every row."""
+        """The values e_t^T V e_t (t,) of all rows, for V (k, k)."""
         (i, j), Q = self.pairs.T, self.x @ V @ self.x.T
         own = Q.diagonal()
         values: FloatArray = self.c * (own[i] + own[j] - Q[i, j] - Q[j, i])
         return values
 
     def weighted(self, w: FloatArray) -> FloatArray:
-        """sum_t w_t e_t e_t^T (k, k), through the graph Laplacian of the weights."""
+        """sum_t w_t e_t e_t^T (k, k), for weights w (t,), through the graph Laplacian of the weights."""
         (i, j), n, w = self.pairs.T, len(self.x), self.c * w
         degree = np.bincount(i, w, n) + np.bincount(j, w, n)
         half = self.x.T @ (degree[:, None] / 2 * self.x - csr_array((w, (i, j)), (n, n)) @ self.x)
@@ -70,7 +70,7 @@ class Ranks(NamedTuple):
         return len(self.p)
 
     def gram(self) -> FloatArray:
-        """<F_t, F_s> (t, t)."""
+        """The inner products <F_t, F_s>, as a matrix (t, t)."""
         G: FloatArray = (self.p @ self.p.T) ** 2
         if self.m is not None:
             mixed = (self.p @ self.m.T) ** 2
@@ -78,17 +78,17 @@ class Ranks(NamedTuple):
         return G
 
     def products(self, V: FloatArray) -> FloatArray:
-        """<F_t, V> (t,)."""
+        """The inner products <F_t, V> (t,), for V (k, k)."""
         plus = quadratic(self.p, V) if self.ends is None else self.ends.quadratic(V)
         return plus - (0.0 if self.m is None else quadratic(self.m, V))
 
     def total(self, y: FloatArray) -> FloatArray:
-        """sum_t y_t F_t (k, k)."""
+        """sum_t y_t F_t (k, k), for weights y (t,)."""
         plus = weighted(self.p, y) if self.ends is None else self.ends.weighted(y)
         return plus - (0.0 if self.m is None else weighted(self.m, y))
 
     def rows(self, some: slice) -> FloatArray:
-        """svec(F_t) of the rows `some`."""
+        """The vectors svec(F_t), one row for each t in the slice `some`."""
         return squares(self.p[some]) - (0.0 if self.m is None else squares(self.m[some]))
 
 
@@ -97,36 +97,36 @@ class Point(Protocol):
 
     @property
     def value(self) -> float:
-        """The cost."""
+        """The cost at the metric."""
 
     @property
     def K(self) -> FloatArray:
-        """The gradient (k, k)."""
+        """The gradient K (k, k) of the cost."""
 
     @property
     def F(self) -> Ranks:
-        """The Hessian, as sum_t F_t (x) F_t."""
+        """The matrices F_t; the Hessian of the cost is V -> sum_t <F_t, V> F_t."""
 
     def along(self, V: FloatArray) -> Callable[[float], float]:
-        """t -> the derivative of the cost at I + t V along V."""
+        """Return a function of t: the derivative of the cost at the metric I + t V in the direction V."""
 
 
 class Cost(Protocol):
-    """A cost, and its weight in the objective."""
+    """A cost of distances, and its weight gamma in the objective."""
 
     @property
     def gamma(self) -> float:
-        """The weight."""
+        """The weight of the cost in the objective."""
 
     def at(self, G: FloatArray) -> Point:
-        """The cost at the metric G G^T."""
+        """The cost at the metric G G^T, in coordinates that make this metric I."""
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """The dual variables of the rows of each term that have no excess at the point."""
+        """For each term, the dual variables (t,) of its rows that are optimal for the metric of the point."""
 
 
 class Sides(NamedTuple):
-    """The cost of ITML at a metric."""
+    """The cost of ITML at a metric, with all rows e and their squared distances D."""
 
     e: FloatArray  # (t, k)
     D: FloatArray  # (t,)
@@ -148,7 +148,7 @@ class Sides(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """ITML's cost, of distances divided by their bounds."""
+    """ITML's cost. The rows are scaled so that each bound is 1."""
 
     rows: FloatArray  # (t, k)
     similar: NDArray[np.bool_]  # (t,)
@@ -165,7 +165,7 @@ class Bounds(NamedTuple):
         return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """gamma (1 / D - 1) if a bound is violated, else 0."""
+        """For each term, the dual variables of its rows: gamma (1 / D - 1) if the bound is violated, else 0."""
         assert isinstance(point, Sides)
         a = self.gamma * (1 / point.D - 1)
         a = np.where(self.similar, np.minimum(a, 0), np.maximum(a, 0))
@@ -173,10 +173,10 @@ class Bounds(NamedTuple):
 
 
 def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
-    """Some of the rows, divided by sqrt D, as `Ends` at the metric G G^T; None if that is slower or inaccurate.
+    """The rows in the mask `some`, divided by sqrt D, as `Ends` at the metric G G^T; None if rows are better.
 
-    It is inaccurate if a row is very short compared with its points. The n^2 products of points must not exceed the
-    entries of the rows.
+    Rows are better if the n^2 products of points exceed the entries of the rows, or if a row is so short compared with
+    its points that digits are lost. ends: all rows by their points. D: the squared distances of all rows.
     """
     rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
     if k < FEWEST or n * (n + 2 * k) > rows * k:
@@ -210,7 +210,7 @@ class Compared(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """LSML's cost, of distances multiplied by their weights."""
+    """LSML's cost. The rows are multiplied by the square roots of their weights."""
 
     rows: FloatArray  # (2 q, k) the near pairs, then the far pairs
     weights: FloatArray  # (q,)
@@ -227,7 +227,7 @@ class Residuals(NamedTuple):
         return Compared(a, b, u, v, value, weighted(a, s) - weighted(b, r), F)
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """(-w s, w s / (1 - s))."""
+        """The dual variables of the term, one array (2 q,): -w s of the near pairs, then w s / (1 - s) of the far."""
         assert isinstance(point, Compared)
         s, r = shares(point.u, point.v)
         return [np.concatenate([-self.weights * s, self.weights * r])]
@@ -247,9 +247,9 @@ def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
-    """An orthonormal basis (d, k) of the span of the rows, and the cost in this basis.
+    """Return an orthonormal basis (d, k) of the span of the rows, and the cost of the family's terms in this basis.
 
-    The basis is None if the span may be the whole space, or if there are no rows.
+    The basis is None if the span may be the whole space, or if there are no rows. C (d, d): the prior is C C^T.
     """
     X, terms = family.regularizer.X, family.terms
     e = np.concatenate([_differences(X, _pairs(term.rows)) for term in terms]) @ C
@@ -274,14 +274,14 @@ def _pairs(rows: object) -> PairRows:
 
 
 def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
-    """The differences (t, d), divided by the square root of the unit."""
+    """The differences (t, d) of the pairs in `rows`, divided by the square root of the unit of the rows."""
     i, j = rows.listed.T
     E: FloatArray = (X[i] - X[j]) / np.sqrt(rows.unit)
     return E
 
 
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
-    """The points that are in some pair, relative to the first of them, and the pairs."""
+    """The rows as `Ends`: the points X (n, k) that are in some pair, relative to the first of these, and all pairs."""
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
     x = X[used] - X[used[:1]].sum(axis=0)
     c = np.concatenate([np.full(len(each.listed), 1 / each.unit) for each in rows])

@@ -61,7 +61,7 @@ class Curvature:
 
     @cached_property
     def total(self) -> FloatArray:
-        """sum_t svec(F_t) svec(F_t)^T."""
+        """sum_t svec(F_t) svec(F_t)^T, the part of the Hessian that is multiplied by gamma."""
         k = self.F.p.shape[1]
         H = np.zeros((k * (k + 1) // 2,) * 2)
         for start in watched(range(0, len(self.F), BLOCK)):
@@ -70,7 +70,7 @@ class Curvature:
         return H
 
     def solved(self, g: FloatArray, gamma: float) -> FloatArray:
-        """The V (k, k) that the Hessian maps to g, from the smallest of three linear systems."""
+        """The V (k, k) that the Hessian maps to g (k, k), from the smallest of three linear systems."""
         F, k = self.F, len(g)
         entries = k * (k + 1) // 2
         if len(F) < entries and len(F) <= MOST_PAIRS:  # (I + gamma F^T F)^-1, the rows of F being svec(F_t)
@@ -93,7 +93,7 @@ class Curvature:
 
 
 class State(NamedTuple):
-    """All quantities at a metric M = G G^T (k, k)."""
+    """The iterate M = G G^T (k, k), with its cost, Hessian, gradient, objective and gap."""
 
     G: FloatArray
     cost: Point
@@ -104,7 +104,7 @@ class State(NamedTuple):
 
 
 class LogDetPath:
-    """A run of the solver for D_ld(M, A_0) plus a cost."""
+    """A run of the solver for the problem of a task: a log det divergence from the prior A_0 plus a cost."""
 
     def __init__(self, task: Task):
         assert isinstance(task.family.regularizer, LogDet)
@@ -121,11 +121,11 @@ class LogDetPath:
         return (A + A.T) / 2
 
     def dual(self) -> Dual:
-        """The dual variables without excess at the metric, by their names."""
+        """The method's dual, with the dual variables that are optimal for the cost at the metric."""
         return self.named(*(Duals(a, np.arange(len(a))) for a in self.cost.duals(self.at.cost)))
 
     def estimate(self) -> Estimate:
-        """The figures of the metric; for a log det divergence the scale is the objective."""
+        """The objective, gap and scale of the metric. For a log det divergence the scale is the objective."""
         objective = self.at.objective
         return Estimate(objective, self.at.gap, self.family.scale(objective, objective))
 
@@ -148,9 +148,9 @@ def search(task: Task) -> Found:
 def _start(
     cost: Cost, C: FloatArray, basis: FloatArray | None, start: FloatArray | None
 ) -> tuple[State, float]:
-    """The first state and gamma: the given start with the last gamma if it is near the optimum, else the prior.
+    """The first state and gamma: `start` and the last gamma if its gap is small, else the prior and a small gamma.
 
-    For the prior, gamma is so small that the prior is nearly optimal.
+    start: a metric (d, d), or None. The gamma for the prior is so small that the prior is nearly optimal.
     """
     if start is not None:
         M = np.linalg.solve(C, np.linalg.solve(C, start).T)
@@ -172,9 +172,10 @@ def _state(cost: Cost, G: FloatArray) -> State:
 
 
 def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
-    """G (k, k) after one step, and gamma. If the decrement is small, gamma grows.
+    """The new G (k, k) after one step from `at`, and the new gamma.
 
-    It grows by `GROWTH`. If the step is not small then, repeated square roots of `GROWTH` are tried.
+    gamma grows if the Newton decrement is small: by the factor `GROWTH`, or by the first of its repeated square roots
+    for which the step is small.
     """
     V, decrement = _step(at, gamma)
     if gamma < cost.gamma and decrement < NEWTON_DECREMENT:
@@ -191,14 +192,14 @@ def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
 
 
 def _step(at: State, gamma: float) -> tuple[FloatArray, float]:
-    """The Newton step V (k, k), and the decrement."""
+    """The Newton step V (k, k) for this gamma, and the Newton decrement."""
     gradient = at.own + gamma * at.cost.K
     V = at.curvature.solved(-gradient, gamma)
     return V, -float(np.sum(V * gradient))
 
 
 def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
-    """G' with G' G'^T = G (I + t V) G^T.
+    """The new G (k, k), with the new metric G (I + t V) G^T for the G of `at`.
 
     t = 1 if the quadratic model is accurate there. Otherwise t nearly minimizes F along V.
     """

@@ -1,15 +1,17 @@
 """A metric under many linear margins, few of them at their kink: method of multipliers, barrier and Newton's method.
 
     min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2,      v = B D.
+B D are the values v_t = <V_t, M> of the rows (active_rows.py), M is (r, r), and 1 - v_t is called x_t.
 Hinge: for dual variables b and a width g, h(x) is replaced by the minimum over x' of
 h(x') + (c / 2g) (x - x' + b g / c)^2. Its slope is a = b + c x / g, clipped to [0, c]. This is the method of
-multipliers: b becomes a after each round. For a hard margin (c = inf), a has no upper limit. The squared hinge is
-smooth and is not replaced.
+multipliers: b becomes a after each round. For a hard margin (c = inf), a has no upper limit, and a number `unit`
+replaces c in the formula. The squared hinge is smooth and is not replaced.
 
 A barrier -tau log det M keeps M positive definite. At the minimum,
     C - sum_t a_t V_t = tau M^-1.
 So the dual variables are feasible. The gap is tau times the size r of M plus the excess of the rows, which is a sum
 of terms >= 0. Only rows with 0 < a < c have curvature for Newton's method. They are few, even if there are many rows.
+A round minimizes this function for fixed b, g and tau.
 
 Heavy hinge: if c is far larger than the final dual variables, for example in LMNN with mu near 1, the violated margins
 cost far more than <C, M> at the start. Then g starts at their ratio, so that a is about as large as in the end, and
@@ -61,26 +63,29 @@ class Margin(NamedTuple):
         return bool(np.isinf(self.cap))
 
     def slopes(self, x: FloatArray, weight: float, b: FloatArray | float = 0.0) -> FloatArray:
-        """The slope a of the smoothed hinge at each x = 1 - v, with multipliers b. weight: c / g."""
+        """The slope a of the smoothed hinge at each x = 1 - v, for multipliers b. weight: c / g."""
         if self.squared:
             return 2 * self.cap * np.maximum(x, 0.0)
         return np.clip(b + weight * x, 0.0, self.cap)
 
     def push(self, x: FloatArray) -> float:
-        """The sum of the hinges at x = 1 - v."""
+        """The sum of the unsmoothed hinges at x = 1 - v."""
         missed = np.maximum(0.0, x)
         return self.cap * float(np.sum(missed**2 if self.squared else missed))
 
     def smoothed(self, x: FloatArray, a: FloatArray, weight: float) -> float:
-        """The sum of the smoothed hinges at x = 1 - v, where they have the slopes a, without multipliers."""
+        """The sum of the smoothed hinges at x = 1 - v, for multipliers b = 0.
+
+        a: their slopes at x. weight: c / g.
+        """
         return self.push(x) if self.squared else float(a @ x - a @ a / (2 * weight))
 
     def bound(self, a: FloatArray) -> float:
-        """The dual objective of feasible dual variables a."""
+        """The dual objective of feasible dual variables a, a lower bound of the optimum."""
         return float(np.sum(a) - np.sum(a * a) / (4 * self.cap)) if self.squared else float(np.sum(a))
 
     def rest(self, x: FloatArray, a: FloatArray) -> float:
-        """The excess of rows with slopes a at x = 1 - v, a part of the gap."""
+        """The excess of rows with dual variables a at x = 1 - v: the part of the gap that is due to the hinges."""
         if self.squared:
             return 0.0
         if self.hard:
@@ -89,7 +94,10 @@ class Margin(NamedTuple):
 
 
 def images(Y: FloatArray, M: FloatArray) -> FloatArray:
-    """The images of Y (n, r) under a root of M (r, r), psd up to rounding. Their Euclidean distances are those in M."""
+    """The points Y (n, r) times a root of M (r, r), psd up to rounding.
+
+    The Euclidean distances of the images (n, r) are the distances of the points in M.
+    """
     try:
         root = np.linalg.cholesky(M)
     except LinAlgError:
@@ -145,9 +153,9 @@ class Multipliers:
         self.by_differences = False  # True if margins must be computed by differences of points
 
     def begin(self, M: FloatArray, share: float) -> None:
-        """Run the first round from M. share: an estimate of the relative gap of M.
+        """Run the first round from M (r, r). share: an estimate of the relative gap of M.
 
-        If `heavy` is above 1, the hinge is heavy in an earlier stage, and g starts wide again.
+        If `heavy` is already above 1, the hinge was heavy for a smaller sample, and g starts wide again.
         """
         self.M = M
         self.look()
@@ -198,14 +206,14 @@ class Multipliers:
         return self.round()
 
     def away(self) -> None:
-        """Move M off the boundary of the cone, where Newton's method could hardly change its directions.
+        """Add tau C^-1 to M. Near the boundary of the cone, Newton's method could hardly change its directions.
 
-        The objective grows by tau r.
+        <C, M> grows by tau r.
         """
         self.M = self.M + self.tau * self.inverse
 
     def look(self) -> None:
-        """Add the rows with v < 1 + ahead, and remove the others that have the dual variable 0."""
+        """Add the rows with v < 1 + ahead, and remove the rows with a larger v and the dual variable 0."""
         z = images(self.Y, self.M)
         near, _ = self.rows.near(z, 1 + self.ahead)
         near = near[self.counts(near)]
@@ -224,7 +232,10 @@ class Multipliers:
 
     @property
     def weight(self) -> float:
-        """The second derivative of a row with 0 < a < c."""
+        """The second derivative, in x = 1 - v, of the hinge of a row with 0 < a < c: c / g, or 2 c if it is squared.
+
+        For a hard margin, `unit` replaces c.
+        """
         return 2 * self.margin.cap if self.margin.squared else self.unit / self.g
 
     def rest(self) -> float:
@@ -235,16 +246,16 @@ class Multipliers:
         return cost if self.margin.hard else cost + self.margin.push(self.x)
 
     def left(self) -> float:
-        """The gap of the present M and dual variables, if they minimize the function of the round."""
+        """The gap of the present M and dual variables, if the round ended at its minimum: tau r plus the excess."""
         return self.tau * len(self.M) + self.rest()
 
     def duals(self) -> Duals:
-        """The positive dual variables."""
+        """The positive dual variables of the rows held."""
         a = self.slopes(self.x)
         return Duals(a[a > 0], self.key[a > 0])
 
     def round(self) -> bool:
-        """Newton steps until M is near the minimum; False if there was no step."""
+        """Take Newton steps until M is near the minimum for the present b, g and tau; False if no step was possible."""
         self.decrement = before = np.inf
         for k in watched(range(MAX_NEWTON_STEPS)):
             if k and k % LOOK == 0:
@@ -284,7 +295,7 @@ class Multipliers:
         costs = float(np.sum(self.C * step))
 
         def along(t: float) -> float:
-            """The derivative of the function at t times the step."""
+            """The derivative, in t, of the minimized function at M + t step."""
             barrier = self.tau * float(np.sum(values / (1 + t * values)))
             return costs - barrier + float(self.slopes(self.x + t * dx) @ dx)
 
@@ -315,7 +326,7 @@ class Multipliers:
 
 
 def _root(along: Callable[[float], float], most: float) -> float:
-    """The root of an increasing function with a negative value at 0, or `most` if it is negative up to there."""
+    """The zero of an increasing function that is negative at 0, or `most` if the zero is larger than `most`."""
     low, high = 0.0, min(1.0, most)
     while high < most and along(high) < 0:
         low, high = high, min(2 * high, most)

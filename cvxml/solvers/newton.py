@@ -20,9 +20,10 @@ MAX_ENTRIES = 1.5e8  # entries of B: 1.2 GB
 
 
 class Derivative(NamedTuple):
-    """The derivative of P_+ at one G: sqrt(Omega_ab / lam) for the pairs a <= b where it is positive.
+    """The derivative of P_+ at one G, divided by lam, as weights (q,) on pairs (a, b) of eigenvectors.
 
-    Off the diagonal the weights (q,) are multiplied by sqrt(2).
+    A pair a <= b with Omega_ab > 0 has the weight sqrt(Omega_ab / lam), times sqrt(2) if a < b. Other pairs are left
+    out.
     """
 
     weights: FloatArray
@@ -31,7 +32,7 @@ class Derivative(NamedTuple):
 
 
 def derivative(values: FloatArray, lam: float) -> Derivative:
-    """The derivative of P_+, divided by lam, for one G with these eigenvalues."""
+    """The derivative of P_+ at a matrix G with the eigenvalues `values` (d,), divided by lam."""
     a, b = np.triu_indices(len(values))
     positive = np.maximum(values, 0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,7 +13,7 @@ LARGEST = 1e150  # entries of a start; squares of larger ones overflow
 
 
 def each_start(init: Any, random_state: int) -> list[Any]:
-    """Return the starts in `init`: a name, an array, or a list of names and matrices.
+    """Return the list of starts in `init`: a name or an array gives one start, a list of names and matrices several.
 
     Raises ValueError for a bad random_state.
     """
@@ -25,7 +25,7 @@ def each_start(init: Any, random_state: int) -> list[Any]:
 
 
 def named_components(name: str, X: FloatArray, m: int, random_state: int) -> FloatArray:
-    """Return A (m, d) for points X (n, d): "pca", "identity" or "random" (normal entries)."""
+    """Return the start A (m, d) with the name "pca", "identity" or "random" (normal entries), for points X (n, d)."""
     d = X.shape[1]
     if name == "pca":
         components: FloatArray = np.linalg.svd(X - X.mean(axis=0), full_matrices=m > min(X.shape))[2][:m]
@@ -34,7 +34,10 @@ def named_components(name: str, X: FloatArray, m: int, random_state: int) -> Flo
 
 
 def given_components(init: Any, m: int, d: int) -> FloatArray:
-    """Return the components (m, d) of the user. Raises ValueError for another shape, NaN, infinity, or zeros."""
+    """Return the start A (m, d) that the user gave.
+
+    Raises ValueError for another shape, NaN, infinity, entries above `LARGEST`, or zeros.
+    """
     A = real_array(init, "init")
     if A.shape != (m, d):
         raise ValueError(f"init must have shape ({m}, {d}), (n_components, features), got {A.shape}")

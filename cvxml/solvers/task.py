@@ -16,7 +16,10 @@ from cvxml.family.theorem.theorem import Family
 
 
 class Task(NamedTuple):
-    """Solve a member of the family to a gap of `tol`; the gap is certified after every step."""
+    """A member of the family that is to be solved to a gap of `tol`, and the functions that a solver needs for it.
+
+    The gap is certified after every step.
+    """
 
     family: Family
     prove: Callable[[Family, FloatArray, Dual], Certificate]
@@ -29,19 +32,22 @@ class Task(NamedTuple):
 
     @property
     def near(self) -> FloatArray | None:
-        """The metric (d, d) to start from, or None."""
+        """The metric (d, d) of the start, or None."""
         return None if self.start is None else self.start.metric
 
     def proved(self, M: FloatArray, dual: Dual) -> Certificate:
         return self.prove(self.family, M, dual)
 
     def run(self, at: Iterate, phase: str, patience: float = math.inf) -> Found:
-        """Run an iterate until the gap is at most `tol` (core/run.py)."""
+        """Run a solver until the gap is at most `tol` (core/run.py).
+
+        phase: its name in the history. patience: the number of steps without a smaller gap after which it stops.
+        """
         return run(at, self.proved, self.tol, self.max_iter, self.callback, phase, patience)
 
 
 class Reached(NamedTuple):
-    """A metric (d, d) of a series, with its dual variables and an estimate of its gap, if there is one."""
+    """One metric (d, d) of a series of metrics, its dual variables, and an estimate of its gap (None: not known)."""
 
     metric: FloatArray
     duals: Duals
@@ -49,7 +55,7 @@ class Reached(NamedTuple):
 
 
 class Along:
-    """An `Iterate` made from a series of metrics."""
+    """An `Iterate` (core/run.py) that takes its metrics from a given series, one at each step."""
 
     def __init__(self, states: Iterator[Reached], named: Callable[..., Dual]):
         self.states, self.named, self.at = states, named, next(states)
@@ -71,6 +77,6 @@ class Along:
 
 
 def inside_the_cone(M: FloatArray, away: float) -> FloatArray:
-    """M (r, r) psd plus a small multiple of the identity, which moves it off the boundary of the cone."""
+    """M (r, r) psd plus `away` times max(1, mean eigenvalue of M) times I, which is positive definite."""
     inner: FloatArray = M + away * max(float(np.trace(M)) / len(M), 1.0) * np.eye(len(M))
     return inner

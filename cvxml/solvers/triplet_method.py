@@ -24,13 +24,16 @@ WithBasis = TypeVar("WithBasis", bound=WithVectors)
 
 
 class TripletMethod(FamilyMethod[Data]):
-    """A method with the dual "price" (t,) and "triplets" (t, 3)."""
+    """A method with one loss on triplets (i, j, l): a target j of i, and an impostor l.
+
+    Its dual holds "triplets" (t, 3), and "price" (t,), the dual variable of each.
+    """
 
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
     DERIVED: ClassVar = {"triplets": Derived(("y", "n_neighbors"))}
 
     def derived(self, given: Data) -> tuple[str, ...]:
-        """The name "triplets", if the triplets follow from n_neighbors."""
+        """("triplets",) if the triplets follow from n_neighbors, else ()."""
         return () if given.n_neighbors is None else ("triplets",)
 
     def rows(self, given: Data) -> Triplets:
@@ -40,7 +43,7 @@ class TripletMethod(FamilyMethod[Data]):
         return given.count
 
     def duals(self, given: Data, values: dict[str, FloatArray]) -> Dual:
-        """The dual of cvxpy as "price" (t,) and "triplets" (t, 3)."""
+        """The dual as "price" (t,) and "triplets" (t, 3), from the value "a" (t,) that cvxpy found."""
         return {"price": values["a"], "triplets": given.triplets()}
 
     def read(self, given: Data, dual: Dual) -> Sequence[Duals]:
@@ -50,7 +53,7 @@ class TripletMethod(FamilyMethod[Data]):
         return {"price": duals.a, "triplets": self.rows(given).named(duals)}
 
     def ties(self, given: Data) -> int:
-        """The number of points with a tie at the boundary of their targets or impostors."""
+        """The number of points with a tie for the last place among their targets or impostors."""
         return given.tied
 
 
@@ -58,20 +61,24 @@ class CombinationMethod(TripletMethod[WithBasis]):
     """A triplet method of metrics sum_k w_k b_k b_k^T, w >= 0, for given vectors `basis` (K, d) (core/bases.py)."""
 
     def allowed(self, given: WithBasis, M: FloatArray) -> FloatArray:
-        """The combination nearest to M."""
+        """The combination sum_k w_k b_k b_k^T, w >= 0, that M (d, d) stands for (core/bases.py)."""
         return weighted(M, given.basis, given.X).M
 
     def metric(self, given: WithBasis, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """A candidate as its nearest combination. Raises ValueError if it differs beyond tolerance."""
+        """The combination sum_k w_k b_k b_k^T, w >= 0, that a candidate stands for.
+
+        Raises ValueError if the candidate differs from it beyond the tolerance.
+        """
         return as_combination(metric, given.basis, given.X, name)
 
     def feasibility(self, given: WithBasis, M: FloatArray) -> str:
         return str(weighted(M, given.basis, given.X).feasibility)
 
     def through_cvxpy(self, given: WithBasis, solver: str) -> Found:
-        """Solve the literal problem and its dual with cvxpy. The metric is made from the weights w.
+        """Solve the literal problem and its dual with the back end `solver` of cvxpy.
 
-        A back end returns both, and they agree up to its tolerance only.
+        The metric is made from the weights w of the problem, and the dual variables are those of the dual. The two are
+        solved separately, so they agree only up to the tolerance of the back end.
         """
         w = solve_problem(self.problem(given), solver)["w"]
         a = solve_problem(self.dual(given), solver)["a"]

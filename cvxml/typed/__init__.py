@@ -29,7 +29,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (solve, check, evaluate, certify, pr
 
 
 class OneMethod:
-    """The functions of cvxml for one method."""
+    """The functions of `FUNCTIONS` for one method: `typed.mlsvm.solve(X, y)` calls `cvxml.solve("mlsvm", X, y)`."""
 
     def __init__(self, method: str):
         for function in FUNCTIONS:
@@ -37,12 +37,15 @@ class OneMethod:
 
 
 def named() -> dict[str, str]:
-    """Return a dict from the name of each method in this module to its id."""
+    """Return a dict from the name of each method in this module, with _ for ":", to its id."""
     return {method.replace(":", "_"): method for method in names()}
 
 
 def signature_of(function: Callable[..., Any], method: str) -> Signature:
-    """Return the signature of one of `FUNCTIONS`, with the method's parameters in place of `method` and `**params`."""
+    """Return the signature that `function`, one of `FUNCTIONS`, has in this module for a method.
+
+    The parameters of the method take the place of `method` and `**params`.
+    """
     of, given = get(method), signature(function)
     own = {**of.PARAMETERS, **(of.SOLVE_PARAMETERS if function is solve else {})}
     takes = {

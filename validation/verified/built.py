@@ -1,4 +1,4 @@
-"""What the tests share: the checker, built from the committed OCaml, a run of it, and Coq without comments."""
+"""Shared by the tests: the checker, built from the committed OCaml; a run of it; and Coq text without comments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = TemporaryDirectory(prefix="verified")  # removed at the end
 
 
 class Said(NamedTuple):
-    """What a run said."""
+    """The answer of the checker to one pair of files."""
 
     proved: bool
     reason: str  # the first line
@@ -36,7 +36,7 @@ class Said(NamedTuple):
 
 @cache
 def checker() -> Path:
-    """The program. Skips the test, with the reason, where it cannot be built."""
+    """Build the checker, and return its path. Skips the test, with the reason, if it cannot be built."""
     if shutil.which("ocamlfind") is None:
         pytest.skip("no ocamlfind: the verified checker is not built")
     if subprocess.run(["ocamlfind", "query", "zarith"], capture_output=True, check=False).returncode:
@@ -46,9 +46,10 @@ def checker() -> Path:
 
 
 def run(file: Path, side: Path) -> Said:
-    """On these files. That it ends with one of the two words and its code is part of what is tested.
+    """Run the checker on a saved solution and its side file, and return its answer.
 
-    It may take a minute and 4 GiB. Files of strangers must not stop a machine.
+    Asserts that the answer begins with "PROVED [" or "REJECTED: ", and that the exit code agrees. The run is limited to
+    a minute and 4 GiB, because files of strangers must not stop a machine.
     """
     done = subprocess.run(
         [*LIMITED, str(checker()), str(file), str(side), "--fractions"],
@@ -70,7 +71,7 @@ def run(file: Path, side: Path) -> Said:
 
 
 def saved(solution: cvxml.Solution, folder: Path) -> tuple[Path, Path]:
-    """The file of a solution and its side file."""
+    """Save a solution and its side file in a folder, and return both paths."""
     file, side = folder / "solution.json", folder / "side.json"
     solution.save(file)
     write_side(load(file), side)
@@ -78,7 +79,7 @@ def saved(solution: cvxml.Solution, folder: Path) -> tuple[Path, Path]:
 
 
 def without_comments(text: str) -> str:
-    """Of Coq: comments may be nested."""
+    """Return a Coq text without its comments, which may be nested."""
     found, depth = [], 0
     for part in re.split(r"(\(\*|\*\))", text):
         depth += {"(*": 1, "*)": -1}.get(part, 0)

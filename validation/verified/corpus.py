@@ -1,15 +1,15 @@
-"""Files that were tampered with, thousands for each problem: every interval that is still proved must be right.
+"""Thousands of tampered files for each problem: every interval that the checker still proves must be right.
 
     nice -n 15 python -m validation.verified.corpus build/corpus --files 10000
 
 File number i of a problem is the same in every run: every second one differs from a saved solution, or from its side
-file, in one field, and the others differ in one bit. The fields are taken in turn. The checker judges each file.
-A file that it proves goes to twin.py, which computes the interval of the changed problem in fractions and shares
-nothing with the checker. If twin.py refuses the file or has another interval, the proof is false.
+file, in one field, and the others differ in one bit. The fields are taken in turn. The checker judges each file. If the
+checker proves a file, twin.py computes the interval of the changed problem in fractions. It shares no code with the
+checker. If twin.py refuses the file or has another interval, the proof is false.
 
-FOLDER/PROBLEM.txt has one letter a file: r for rejected, p for proved and right, F for false. Files of a false proof
-are kept beside it. A run goes on where the last one stopped. At its end it prints a table; with --files 0 it prints the
-table of what is there.
+FOLDER/PROBLEM.txt has one letter a file: r for rejected, p for proved and right, F for a false proof. Files with a
+false proof are stored beside it. A run continues where the last one stopped. At its end it prints a table; with
+--files 0 it only prints the table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Files = tuple[bytes, bytes]
 
 
 def solution(problem: str) -> cvxml.Solution:
-    """Return a small global optimum of gerrymandering, or a small solution of another problem that is not in KNOWN."""
+    """Return a small solution of a problem; for gerrymandering also a global optimum (the problem `GLOBAL`)."""
     if problem == GLOBAL:  # 19 leaves with 14 exchanges
         X, y = random_data(7, n=6, d=2, classes=2)
         return cvxml.solve("ssvm", np.round(X, 1), y, n_neighbors=3, C=1.0, solver="global")
@@ -65,7 +65,7 @@ def files(problem: str, folder: Path) -> Files:
 
 
 def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the place of every field, and of every element of every list."""
+    """Yield the place of every field and of every element of a list, as a tuple of keys and indices."""
     if at:
         yield at
     parts = content if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ()
@@ -95,7 +95,10 @@ def edited(value: Any, rng: np.random.Generator) -> Any:
 
 
 def in_a_field(both: Files, turn: int, rng: np.random.Generator) -> Files:
-    """Return the files with a change of one field: of field number `turn`, counted around."""
+    """Return the files with a random change of one field.
+
+    turn: the number of the field, counted through both files again and again.
+    """
     contents = [json.loads(text) for text in both]
     listed = [(which, at) for which, content in enumerate(contents) for at in places(content)]
     which, at = listed[turn % len(listed)]
@@ -112,7 +115,7 @@ def in_a_field(both: Files, turn: int, rng: np.random.Generator) -> Files:
 
 
 def in_a_bit(both: Files, rng: np.random.Generator) -> Files:
-    """Return the files with a change of one bit."""
+    """Return the files with one random bit changed."""
     at = int(rng.integers(sum(map(len, both))))
     which = int(at >= len(both[0]))
     text = bytearray(both[which])
@@ -121,13 +124,13 @@ def in_a_bit(both: Files, rng: np.random.Generator) -> Files:
 
 
 def tampered(both: Files, number: int) -> Files:
-    """Return file number `number` of the corpus."""
+    """Return the files with change number `number` of the corpus."""
     rng = np.random.default_rng(number)
     return in_a_bit(both, rng) if number % 2 else in_a_field(both, number // 2, rng)
 
 
 def outcome(both: Files, folder: Path) -> str:
-    """Return r, p or F, as the head of this file says."""
+    """Return the letter of the files: r, p or F (module docstring)."""
     paths = folder / "file.json", folder / "side.json"
     for path, text in zip(paths, both, strict=True):
         path.write_bytes(text)
@@ -141,7 +144,7 @@ def outcome(both: Files, folder: Path) -> str:
 
 
 class Problem:
-    """The corpus of a problem: its letters so far, and the next ones."""
+    """The corpus of one problem: the letters so far, and the files that are judged next."""
 
     def __init__(self, name: str, folder: Path):
         self.folder, self.name = folder, name.replace(":", "_")
@@ -154,11 +157,11 @@ class Problem:
         self.both: Files = (file.encode(), side.encode())
 
     def found(self) -> str:
-        """Return the letters of the files that were judged."""
+        """Return the letters of the files that were judged so far."""
         return self.letters.read_text() if self.letters.exists() else ""
 
     def go_on(self, count: int) -> None:
-        """Judge the files up to number `count`."""
+        """Judge further files, until `count` files are judged in all."""
         with TemporaryDirectory() as scratch, self.letters.open("a") as written:
             for number in range(len(self.found()), count):
                 other = tampered(self.both, number)
@@ -171,7 +174,7 @@ class Problem:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return 1 if a proof was false."""
+    """Run the command of the module docstring. Return 1 if a proof was false, else 0."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("folder", type=Path, help="where the results are, and where a run goes on")

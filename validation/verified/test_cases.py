@@ -1,4 +1,7 @@
-"""The tree of cases that bounds F of gerrymandering: the interval of the twin, and trees that are wrong."""
+"""The tree of cases that bounds the objective F of gerrymandering: the checker agrees with the twin (twin.py).
+
+Trees with errors are rejected.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,14 @@ SIX = np.array([[0.0, 0], [1, 2], [3, 0], [1, 0], [2, 2], [0, 1]]), np.array([0,
 
 
 def expected(file: Path, beside: Path) -> tuple[Fraction, Fraction]:
-    """The interval that the twin computes."""
+    """Return the interval that the twin computes from a saved solution and its side file."""
     return twin.interval(file.read_bytes(), beside.read_bytes())
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("start", range(0, 200, 10))
 def test_random_trees_have_the_interval_of_the_twin(start: int, tmp_path: Path) -> None:
-    """Whether the time sufficed or not. The lower end is below F, by its definition, at other metrics."""
+    """The trees are complete or cut short by the time limit. The lower end is below F at other metrics."""
     for seed in range(start, start + 10):
         rng, k = np.random.default_rng(seed), 1 + 2 * (seed % 2)
         X, y = rng.normal(size=(6, 1 + seed % 3)), np.array([0, 0, 0, 1, 1, 1])
@@ -94,7 +97,7 @@ def test_the_answer_says_that_every_metric_is_bounded(tmp_path: Path) -> None:
 
 
 class Tree:
-    """The files of a tree, of which one is changed."""
+    """The files of a global optimum with its tree, of which a test changes one."""
 
     def __init__(self, folder: Path):
         self.file, self.beside = saved(solution(GLOBAL), folder)
@@ -104,7 +107,10 @@ class Tree:
         self.y, self.k = self.content["y"], self.content["params"]["n_neighbors"]
 
     def judged(self, other: Any) -> Said:
-        """What the checker says of another side file; a proof must be that of the twin."""
+        """Return the answer of the checker if `other` takes the place of the side file.
+
+        Asserts that a proved interval is that of the twin.
+        """
         self.beside.write_text(json.dumps(other))
         said = run(self.file, self.beside)
         if said.proved:
@@ -112,12 +118,12 @@ class Tree:
         return said
 
     def copied(self) -> tuple[Any, list[Any]]:
-        """The side file to be changed, and its leaves with exchanges."""
+        """Return a copy of the side file to be changed, and its leaves with exchanges."""
         other = copy.deepcopy(self.side)
         return other, [node for node in other["cases"] if isinstance(node, dict) and node["exchanges"]]
 
     def end(self, at: int) -> int:
-        """Where the subtree ends that begins at node `at`."""
+        """Return the place behind the subtree that begins at node `at`."""
         missing = 1
         while missing:
             missing += 1 if isinstance(self.side["cases"][at], list) else -1
@@ -131,8 +137,7 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def test_a_tree_that_leaves_out_a_case_is_rejected(tree: Tree) -> None:
-    """Every branch without the one or the other of its cases: what is left knows less than the leaves need, or more
-    nodes are missing."""
+    """A branch is replaced by one of its two cases, or a case is removed and its branch stays."""
     refused = 0
     cases = tree.side["cases"]
     for at, node in enumerate(cases):
@@ -184,7 +189,10 @@ def test_exchanges_that_are_not_settled_or_not_allowed_are_rejected(tree: Tree) 
 
 
 def test_an_exchange_for_a_point_of_a_third_class_is_rejected(tmp_path: Path) -> None:
-    """j and l are settled for i, and l is neither of the class of j nor of that of i: then the class of i may lose."""
+    """Point j is in the set of i, and l is not.
+
+    If l has neither the class of j nor that of i, the class of i may lose.
+    """
     X = [[0.0], [0.1], [5.0], [1.0], [1.1], [6.0], [2.0], [2.1], [7.0]]
     content = {
         "format": "cvxml-solution",
@@ -261,7 +269,7 @@ def test_sets_that_are_none_are_rejected(tree: Tree) -> None:
 
 
 def test_a_matrix_of_a_leaf_that_is_not_psd_is_rejected(tree: Tree) -> None:
-    """The rest of the matrix of a leaf with an objective above 0 has a norm that must be counted."""
+    """If the matrix of a leaf is not psd, its norm must be subtracted from the bound; "psd" is then a false entry."""
     refused = 0
     for at, node in enumerate(tree.side["cases"]):
         if isinstance(node, dict) and node["factor"]["rest"] == "norm":
@@ -283,7 +291,7 @@ def test_fields_of_the_step_are_rejected_beside_a_tree(tree: Tree) -> None:
 
 
 def test_a_class_that_cannot_win_is_rejected(tree: Tree) -> None:
-    """Without a set that the class wins, the second maximum of F is not defined."""
+    """If a class wins no set of k neighbours, the second maximum in F is not defined."""
     tree.content["y"] = [0, 0, 0, 0, 0, 1]
     tree.file.write_text(json.dumps(tree.content))
     assert not tree.judged(tree.side).proved

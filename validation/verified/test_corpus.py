@@ -1,4 +1,4 @@
-"""A small part of the corpus of files that were tampered with; and the corpus finds a checker that proves too much."""
+"""A small part of the corpus of tampered files is judged correctly; the corpus finds a checker that proves too much."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_run_goes_on_where_the_last_one_stopped(tmp_path: Path) -> None:
 
 
 def test_a_checker_that_proves_too_much_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checker that keeps to the interval of the first file."""
+    """The checker of this test answers every file with the interval of the first file."""
     both = corpus.files("glml", tmp_path)
     first = corpus.run(tmp_path / "solution.json", tmp_path / "side.json")
     assert corpus.outcome(both, tmp_path) == "p"
@@ -62,5 +62,5 @@ def test_every_field_has_its_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("problem", [corpus.GLOBAL, corpus.LOCAL, corpus.MEAN, *corpus.DETERMINANTS])
 @pytest.mark.parametrize("which", [0, 1])
 def test_fields_one_at_a_time_with_many_values(problem: str, which: int, tmp_path: Path) -> None:
-    """As test_tampered.py does it for the other problems."""
+    """test_tampered.py has the same test for the other problems."""
     assert judge_each_field(corpus.files(problem, tmp_path), which, tmp_path) > 150

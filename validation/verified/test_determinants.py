@@ -1,4 +1,7 @@
-"""ITML, SDML and LSML: intervals of random instances, optima by hand, and side files that are wrong."""
+"""ITML, SDML and LSML: intervals of random instances agree with exact mode and the twin; optima are found by hand.
+
+Side files with errors are rejected.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ FINE = 1 << 80
 
 
 def near_exact(solution: cvxml.Solution, folder: Path, with_twin: bool = True) -> tuple[Fraction, Fraction]:
-    """The interval, which is that of the twin, and a little wider than that of exact mode."""
+    """Return the interval of the checker for a solution.
+
+    Asserts that it equals the interval of the twin, and contains that of exact mode, with room of at most `ROOM`.
+    """
     file, beside = saved(solution, folder)
     found, exact = run(file, beside).interval, recertify(load(file), 1e-3, exact=True).exact
     assert found is not None, run(file, beside).reason
@@ -50,7 +56,7 @@ def test_golden_cases_have_the_interval_of_exact_mode(name: str, tmp_path: Path)
 
 
 def params_of(method: str, seed: int, d: int) -> dict[str, Any]:
-    """Parameters of a random instance: priors, given pairs or quadruplets, and weights."""
+    """Return parameters of a random instance: priors, given pairs or quadruplets, and weights."""
     rng = np.random.default_rng(seed)
     params: dict[str, Any] = {}
     if seed % 3 == 1:
@@ -110,7 +116,7 @@ def test_the_lower_end_holds_for_other_metrics(method: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("size", [1e-60, 1e60])
 @pytest.mark.parametrize("method", DETERMINANTS)
 def test_logarithms_of_very_small_and_large_determinants(method: str, size: float, tmp_path: Path) -> None:
-    """Of determinants near 1e-360 and 1e360."""
+    """The determinants are near 1e-360 and 1e360."""
     X, y = random_data(1, n=14, d=3, classes=2)
     params = {"prior": (np.eye(3) / size**2).tolist()}
     solution = cvxml.solve(method, X * size, y, **params)
@@ -119,7 +125,7 @@ def test_logarithms_of_very_small_and_large_determinants(method: str, size: floa
 
 
 def log_2(times: Fraction = Fraction(1)) -> str:
-    """A hint for a multiple of log 2."""
+    """Return a hint for `times` log 2."""
     with localcontext() as context:
         context.prec = 80
         return hex(int(Fraction(Decimal(2).ln()) * times * ONE) + 4)
@@ -180,7 +186,7 @@ OPTIMA = {
 
 
 def by_hand(method: str, folder: Path) -> tuple[Path, Path, Any, Any]:
-    """The files of the metric that is optimal."""
+    """Write the files of an instance with a known optimal metric. Return both paths and both contents."""
     file, beside = folder / "solution.json", folder / "side.json"
     of_file, of_side = BY_HAND[method]
     content = {"format": "cvxml-solution", "version": 1, "method": method, "y": [0] * 3} | of_file
@@ -224,32 +230,32 @@ def test_a_far_pair_of_equal_points_needs_no_price(tmp_path: Path) -> None:
 
 
 def posed(method: str, **params: Any) -> dict[str, Any]:
-    """Other parameters."""
+    """Return a change of the file by hand: the parameters with `params` in place of the old values."""
     return {"params": BY_HAND[method][0]["params"] | params}
 
 
 def without(method: str, name: str) -> dict[str, Any]:
-    """A parameter less."""
+    """Return a change of the file by hand: the parameters without `name`."""
     return {"params": {key: value for key, value in BY_HAND[method][0]["params"].items() if key != name}}
 
 
 def pairs(method: str, similar: list[int], *dissimilar: list[int]) -> dict[str, Any]:
-    """Other pairs."""
+    """Return a change of the file by hand: one similar pair, and other dissimilar pairs."""
     return posed(method, pairs={"similar": [similar], "dissimilar": list(dissimilar)})
 
 
 def both(method: str, **params: Any) -> dict[str, Any]:
-    """A pair that is similar and dissimilar."""
+    """Return a change of the file by hand: a pair that is similar and dissimilar."""
     return posed(method, pairs={"similar": [[0, 1]], "dissimilar": [[1, 0]]}, **params)
 
 
 def less(log: str) -> str:
-    """A hint that is slightly too small."""
+    """Return a hint that is slightly smaller than `log`."""
     return hex(int(log, 16) - 16)
 
 
 def compared(near: int, far: int) -> dict[str, Any]:
-    """Prices over 2 FINE."""
+    """Return a change of the side file: the two dual variables of LSML, over 2 FINE."""
     return {"over": hex(2 * FINE), "prices": [[hex(near), hex(far)]]}
 
 
@@ -344,7 +350,7 @@ def test_files_that_prove_nothing_are_rejected(name: str, tmp_path: Path) -> Non
 )
 @pytest.mark.parametrize("method", DETERMINANTS)
 def test_no_number_takes_all_memory(method: str, field: str, value: float, tmp_path: Path) -> None:
-    """`run` has limits of time and memory."""
+    """`run` limits the time and the memory of the checker."""
     file, beside, content, aside = by_hand(method, tmp_path)
     content, aside = json.loads(json.dumps(content)), json.loads(json.dumps(aside))
     if field in aside:

@@ -1,4 +1,7 @@
-"""GLML for its B: the interval of the twin, the optimum by the formula, and side files that are wrong."""
+"""GLML with the matrix B of the side file: the interval agrees with the twin and with the formula of the optimum.
+
+Side files with errors are rejected.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` say
 
 
 def definite(seed: int, d: int) -> cvxml.Solution:
-    """A solution with a definite B: both classes have the mean 0, and one is wider."""
+    """Return a solution of GLML with a definite B: both classes have mean 0, and one has a larger spread."""
     X = np.random.default_rng(seed).normal(size=(4 * d, d))
     X = np.concatenate([X, -X])
     y = np.repeat([0, 1], len(X))
@@ -30,7 +33,7 @@ def definite(seed: int, d: int) -> cvxml.Solution:
 
 
 def proved(file: Path, beside: Path) -> tuple[Fraction, Fraction]:
-    """The interval of the checker, which is that of the twin."""
+    """Return the interval of the checker. Asserts that it equals the interval of the twin."""
     found = run(file, beside).interval
     assert found is not None
     assert found == twin.interval(file.read_bytes(), beside.read_bytes())
@@ -53,7 +56,7 @@ def test_random_solutions_have_the_interval_of_the_twin(start: int, tmp_path: Pa
 
 @pytest.mark.parametrize("d", [1, 2, 5, 13])
 def test_the_interval_holds_the_optimum_by_the_formula(d: int, tmp_path: Path) -> None:
-    """(d |B|^(1/d))^2 for a definite B, from the B of the side file."""
+    """For the definite B of the side file, the optimum is (d |B|^(1/d))^2."""
     file, beside = saved(definite(d, d), tmp_path)
     lower, upper = proved(file, beside)
     B = np.array(json.loads(beside.read_text())["B"])
@@ -101,7 +104,7 @@ def test_several_queries_are_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 def edits(content: Any, aside: Any) -> dict[str, tuple[Any, Any]]:
-    """Files that prove nothing, each with a name."""
+    """Return changed pairs of files without a valid proof, by names of the changes."""
     more = {name: hex(int(aside[name], 16) + step) for name, step in (("trace", 4), ("scale", -4))}
     B = np.array(aside["B"])
     turned = B.copy()

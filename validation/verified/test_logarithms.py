@@ -1,4 +1,7 @@
-"""Problems with exponentials and logarithms: intervals of random instances, and hints that are too small."""
+"""Problems with exponentials and logarithms: intervals of random instances agree with exact mode and the twin.
+
+Hints that are too small are rejected.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ PAIRS = {"similar": [[3, 2], [0, 1], [5, 9], [7, 1], [4, 8]], "dissimilar": [[4,
 
 
 def params_of(method: str, seed: int, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Parameters of a random instance: for LDML and NCA, all combinations of its parameters."""
+    """Return parameters of a random instance; together, the seeds give all combinations for LDML and NCA."""
     if method == "boostmetric":
         two = seed % 2 and np.bincount(y).min() > 2
         of: dict[str, Any] = {"triplets": TRIPLETS} if seed % 4 == 0 else {"n_neighbors": 2 if two else 1}
@@ -50,7 +53,7 @@ def params_of(method: str, seed: int, X: np.ndarray, y: np.ndarray) -> dict[str,
 def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
     start: int, method: str, tmp_path: Path
 ) -> None:
-    """Whether a run converged or not."""
+    """The runs have few iterations, so some do not converge."""
     for seed in range(start, start + 10):
         X, y = random_data(seed, n=10, d=1 + seed % 4, classes=2 + seed % 3)
         if seed % 3 == 0:  # equal points, and ties of distances
@@ -64,7 +67,7 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
 
 
 def hints_of(method: str, content: Any) -> list[tuple[Any, Any]]:
-    """Where the logarithms are: a list or an object, and the place in it."""
+    """Return the places of the logarithms in a side file, as pairs (list or dict, index or key)."""
     if method == "ldml":
         # a dual variable that is 0 or the whole weight leaves a logarithm unused
         return [(row, at) for row in content["prices"] for at in range(3) if row[at] != "0x0"]
@@ -96,7 +99,7 @@ def test_a_logarithm_that_is_too_small_by_2_to_the_minus_64_is_rejected(method: 
 
 
 def numbers_of(content: Any) -> list[tuple[Any, Any]]:
-    """Where the numbers of a side file are: a list or an object, and the place in it."""
+    """Return the places of the numbers in a side file, as pairs (list or dict, index or key)."""
     places = enumerate(content) if isinstance(content, list) else content.items()
     found = []
     for at, value in places:
@@ -110,7 +113,7 @@ def numbers_of(content: Any) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shift", [40, 64, 400])
 def test_no_number_makes_the_checker_compute_without_end(method: str, shift: int, tmp_path: Path) -> None:
-    """A logarithm of 2^64 had an exponential that no machine can hold. `run` has limits of time and memory."""
+    """Numbers are multiplied by up to 2^400, so exponentials may not fit in memory. `run` limits time and memory."""
     file, beside, _, content = edited(method, tmp_path)
     places, rng = numbers_of(content), np.random.default_rng(0)
     first = [k for k, (inside, _) in enumerate(places) if inside is content]
@@ -134,7 +137,7 @@ def test_no_number_makes_the_checker_compute_without_end(method: str, shift: int
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the first steps only
 @pytest.mark.parametrize("criterion", ["f", "g"])
 def test_a_number_that_is_not_below_its_weight_is_rejected(criterion: str, tmp_path: Path) -> None:
-    """Too large by 2^-70 of itself, with a share of the same size, so that the sums agree."""
+    """The number is larger by 2^-70 of itself. Its share is larger by the same amount, so that the sums agree."""
     X, y = random_data(5, n=12, d=2, classes=2)
     file, beside = saved(cvxml.solve("nca", X, y, criterion=criterion, max_iter=3), tmp_path)
     assert run(file, beside).proved
@@ -170,7 +173,10 @@ def test_points_that_are_alone_in_their_class_have_no_softmax(tmp_path: Path) ->
 
 
 def boosted(folder: Path) -> tuple[Path, Path, Any, Any]:
-    """BoostMetric on a line, where log(1 + exp(-8 A)) + A / 2 is least at log(15) / 8."""
+    """Solve BoostMetric on a line, where log(1 + exp(-8 A)) + A / 2 is smallest at A = log(15) / 8.
+
+    Return the paths and the contents of the two files.
+    """
     triplets, X = [[0, 1, 2], [0, 1, 3]], [[0.0], [1.0], [3.0], [-1.0]]
     solution = cvxml.solve("boostmetric", X, None, v=0.5, triplets=triplets, tol=1e-13)
     file, beside = saved(solution, folder)
@@ -188,7 +194,7 @@ def test_the_optimum_of_boostmetric_by_hand(tmp_path: Path) -> None:
 
 
 def of_boostmetric(content: Any, aside: Any) -> dict[str, tuple[Any, Any]]:
-    """Files that prove nothing, each with a name."""
+    """Return changed pairs of files without a valid proof, by names of the changes."""
     first, second = aside["prices"]
     params, over = content["params"], int(aside["over"], 16)
     one = [*first[:3], "0x1", aside["over"]]

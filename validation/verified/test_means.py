@@ -1,4 +1,7 @@
-"""GMML: intervals of random instances, the optimum by hand, and side files that are wrong."""
+"""GMML: intervals of random instances agree with exact mode and the twin; the optimum is found by hand.
+
+Side files with errors are rejected.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ CASES = {c.id: c for c in load_cases() if c.formula == MEAN and c.params["weight
 
 
 def within_exact(solution: cvxml.Solution, folder: Path) -> tuple[Fraction, Fraction]:
-    """The interval, which is that of the twin, and lies within that of exact mode, which is a little wider."""
+    """Return the interval of the checker for a solution.
+
+    Asserts that it equals the interval of the twin, and lies within the slightly wider interval of exact mode.
+    """
     file, beside = saved(solution, folder)
     found, exact = run(file, beside).interval, recertify(load(file), 1e-3, exact=True).exact
     assert found is not None, run(file, beside).reason
@@ -49,7 +55,7 @@ def test_golden_cases_have_the_interval_of_exact_mode(name: str, tmp_path: Path)
 
 
 def params_of(seed: int, d: int) -> dict[str, Any]:
-    """Parameters of a random instance: with and without a prior, and with given pairs."""
+    """Return parameters of a random instance: with and without a prior, and with given pairs."""
     rng = np.random.default_rng(seed)
     params: dict[str, Any] = {"mu": (0.0, 0.25, 3.0)[seed % 3]}
     if seed % 3 and seed % 2:
@@ -74,7 +80,10 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(start:
 
 
 def by_hand(folder: Path) -> tuple[Path, Path, Any, Any]:
-    """The files of the metric that is optimal. F = S A."""
+    """Write the files of an instance with a known optimal metric A. Return both paths and both contents.
+
+    The matrix of the side file is F = S A.
+    """
     file, beside = folder / "solution.json", folder / "side.json"
     content = {
         "format": "cvxml-solution",
@@ -99,12 +108,12 @@ def by_hand(folder: Path) -> tuple[Path, Path, Any, Any]:
 
 
 def posed(**params: Any) -> dict[str, Any]:
-    """Other parameters."""
+    """Return a change of the file by hand: the parameters with `params` in place of the old values."""
     return {"params": {"weight": 0.5, "mu": 0.0, "pairs": PAIRS} | params}
 
 
 def F(*entries: int) -> dict[str, Any]:
-    """F (2, 2) over 2^80, for another part of the side file."""
+    """Return a change of the side file: the matrix F (2, 2) with these entries, over 2^80."""
     rows = [[hex(entry) for entry in entries[k : k + 2]] for k in (0, 2)]
     return {"over": hex(1 << 80), "F": rows}
 
@@ -180,7 +189,7 @@ def test_another_weight_is_refused_in_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [1e300, -1e300, 1e-300, 5e-324])
 @pytest.mark.parametrize("field", ["X", "metric", "mu", "prior", "F"])
 def test_no_number_takes_all_memory(field: str, value: float, tmp_path: Path) -> None:
-    """`run` has limits of time and memory."""
+    """`run` limits the time and the memory of the checker."""
     file, beside, content, aside = by_hand(tmp_path)
     if field == "F":
         aside["F"][0][0] = hex(int(value)) if abs(value) > 1 else "0x" + "f" * 4000

@@ -1,4 +1,4 @@
-"""docs/verified.md quotes the definitions and theorems as they are."""
+"""docs/verified.md quotes definitions and theorems exactly as they are in the Coq sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The theorems are proved anew where there is a Coq, and what is built without one is what they are about."""
+"""Coq proves the theorems again, if it is installed, and extracts the committed program.
+
+Without Coq, the other tests compare the sources, the page and the program.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ STEPS = {"triplets_sound", "targets_in_order_correct"}  # parts of the proofs of
 
 
 def groups() -> dict[str, list[str]]:
-    """The groups of theorems whose assumptions are printed together, in order."""
+    """Return the groups of theorems in Assumptions.v, in order; the axioms of each group are printed together."""
     text = (HERE / "Assumptions.v").read_text(encoding="utf-8")
     found = re.findall(r"^Definition (\w+) :=\s*\((.*?)\)\.$", text, re.DOTALL | re.MULTILINE)
     assert re.findall(r"^Print Assumptions (\w+)\.$", text, re.MULTILINE) == [name for name, _ in found]
@@ -53,7 +56,7 @@ def groups() -> dict[str, list[str]]:
 
 
 def of_files(files: tuple[str, ...]) -> set[str]:
-    """The theorems of some files, except those without axioms."""
+    """Return the theorems in some files, except those that need no axioms (their names end with _inside)."""
     found = {name for file in files for name in THEOREM.findall((HERE / file).read_text(encoding="utf-8"))}
     return {name for name in found if not name.endswith("_inside")}
 
@@ -68,7 +71,7 @@ def test_nothing_is_assumed_or_left_out(path: Path) -> None:
 
 
 def test_every_theorem_is_in_the_group_of_its_axioms() -> None:
-    """A group rests on what any of its theorems does."""
+    """The axioms of a group are those of all its theorems together."""
     proved = {name for path in SOURCES for name in THEOREM.findall(path.read_text(encoding="utf-8"))} - STEPS
     of = groups()
     assert sorted(proved) == sorted(name for names in of.values() for name in names)
@@ -81,7 +84,10 @@ def test_the_library_agrees_with_what_is_proved_of_the_printed_algorithms() -> N
     text = (HERE / "Greedy.v").read_text(encoding="utf-8")
 
     def nearest(name: str, value: Callable[[int], int], k: int) -> FloatArray:
-        """The sorted distances of each class (1, R, k), of the pairs of a class and a number in Greedy.v."""
+        """Return the sorted distances (1, R, k) of each of R classes, from a list of pairs (class, number) in Greedy.v.
+
+        value: the distance of a number.
+        """
         found = re.search(rf"^Definition {name} : list \(Z \* Z\) := \[(.*)\]\.$", text, re.MULTILINE)
         assert found
         points = [(int(c), value(int(x))) for c, x in re.findall(r"\((-?\d+), (-?\d+)\)", found[1])]

@@ -1,4 +1,7 @@
-"""MMC: intervals of random instances, the optimum by hand, and side files that are wrong."""
+"""MMC: intervals of random instances agree with exact mode and the twin; the optimum is found by hand.
+
+Side files with errors are rejected.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ PAIRS = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [4, 0], [3, 5]]}
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("start", range(0, 200, 20))
 def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(start: int, tmp_path: Path) -> None:
-    """Whether a run converged or not."""
+    """The runs have few iterations, so some do not converge."""
     for seed in range(start, start + 20):
         rng = np.random.default_rng(seed)
         d = 1 + seed % 4
@@ -47,10 +50,11 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(start:
 
 
 def by_hand(folder: Path) -> tuple[Path, Path, Any, Any]:
-    """The files of a metric that is optimal, with the dual variables by hand.
+    """Write the files of an instance with a known optimal metric and known dual variables. Return paths and contents.
 
-    S = I. The distances are 9 a and 16 b, so the sum of roots 3 sqrt a + 4 sqrt b is largest at (a, b) = (9, 16) / 25.
-    It is 5 there. The dual variables 1 / (2 distance) are (5 / 18, 5 / 32), and mu = 5 / 2.
+    S = I. With the metric diag(a, b), the distances are 9 a and 16 b, so the sum of roots 3 sqrt a + 4 sqrt b is
+    largest at (a, b) = (9, 16) / 25. It is 5 there. The dual variables 1 / (2 distance) are (5 / 18, 5 / 32), and mu =
+    5 / 2.
     """
     file, beside = folder / "solution.json", folder / "side.json"
     content = {
@@ -153,7 +157,7 @@ def test_a_metric_beyond_the_budget_is_divided(tmp_path: Path) -> None:
 
 
 def test_a_dissimilar_pair_of_equal_points_may_have_a_price(tmp_path: Path) -> None:
-    """It makes the bound worse, and proves no less."""
+    """Such a dual variable makes the lower end smaller, and the proof stays valid."""
     file, beside, _, aside = by_hand(tmp_path)
     first = run(file, beside).interval
     written(beside, aside | {"prices": [[0, 3, hex(80)], [3, 5, hex(288)], [4, 0, hex(45)]]})

@@ -1,7 +1,7 @@
-"""Files that were tampered with: none is proved wrongly, and none ends the checker in another way than it should.
+"""Tampered files: each is rejected, or the proved interval is right; the checker never ends in another way.
 
-What is still proved must be what twin.py proves, in fractions, of the tampered problem: twin.py shares nothing with the
-checker. What twin.py refuses must be rejected.
+twin.py computes the interval of the tampered problem in fractions, and shares no code with the checker. A proved
+interval must equal that of twin.py. A file that twin.py refuses must be rejected.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def files(method: str, folder: Path) -> tuple[bytes, bytes]:
-    """Of a small solution, without what no theorem reads."""
+    """Return the saved solution of a small problem, without fields that no theorem reads, and its side file."""
     X, y = random_data(5, n=9, d=2, classes=2)
     X = np.round(X, 1)
     k = {} if method in WITHOUT_LISTS else {"n_neighbors": {"mlsvm": 4, "ssvm": 2}.get(method, 1)}
@@ -63,7 +63,7 @@ def files(method: str, folder: Path) -> tuple[bytes, bytes]:
 
 
 def without_unread(file: Path) -> bytes:
-    """The saved solution without fields that no theorem reads."""
+    """Return the content of a saved solution without the fields that no theorem reads."""
     content = json.loads(file.read_text())
     for name in ("dual", "notes", "solver", "status", "n_iter"):
         del content[name]
@@ -71,7 +71,7 @@ def without_unread(file: Path) -> bytes:
 
 
 def judged(file: bytes, side: bytes, folder: Path) -> bool:
-    """True if it is proved, and then as the twin has it."""
+    """Return True if the checker proves the files. Asserts that it agrees with the twin."""
     paths = folder / "file.json", folder / "side.json"
     for path, text in zip(paths, (file, side), strict=True):
         path.write_bytes(text)
@@ -87,7 +87,10 @@ def judged(file: bytes, side: bytes, folder: Path) -> bool:
 
 
 def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where something is: of a list the first, the second and the last."""
+    """Yield the places in a content, as tuples of keys and indices.
+
+    Of a list, only the first, the second and the last element are visited.
+    """
     if at:
         yield at
     if isinstance(content, dict):
@@ -101,7 +104,10 @@ def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(content: Any, at: tuple[Any, ...]) -> Iterator[Any]:
-    """The content without what is there, with it twice where it is in a list, and with other values in its place."""
+    """Yield contents with one change at the place `at`.
+
+    The value there is removed, or repeated if it is in a list, or replaced by each of `VALUES`.
+    """
 
     def edit() -> tuple[Any, Any]:
         whole = copy.deepcopy(content)
@@ -126,7 +132,10 @@ def changed(content: Any, at: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def judge_each_field(both: Sequence[bytes], which: int, folder: Path) -> int:
-    """Change every field of one of the two files, one at a time, and have each judged; return how many there were."""
+    """Judge both files with every field of one of them changed, one at a time.
+
+    which: 0 for the saved solution, 1 for the side file. Returns the number of changes.
+    """
     assert judged(*both, folder)
     content, tried = json.loads(both[which]), 0
     for at in places(content):
@@ -145,7 +154,7 @@ def test_every_field_one_at_a_time(method: str, which: int, tmp_path: Path) -> N
 
 
 def flips(method: str, count: int, seed: int, folder: Path) -> int:
-    """Some single bits, of either file; how many are still proved."""
+    """Judge the files with `count` single bits changed, one at a time. Return how many were still proved."""
     both, rng = files(method, folder), np.random.default_rng(seed)
     proved = 0
     for _ in range(count):

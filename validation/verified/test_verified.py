@@ -1,6 +1,6 @@
-"""The verified checker proves the interval of exact mode, to the last digit, and nothing else.
+"""The verified checker proves the interval of exact mode, to the last digit, and rejects all other files.
 
-It is built from the committed OCaml; where there is no OCaml or no zarith these tests skip, and say so.
+It is built from the committed OCaml. These tests are skipped if OCaml or zarith is not installed.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ ROOM = Fraction(1, 1 << 60)  # for logarithms and roots, of the two ends togethe
 
 
 def params_for(method: str, X: np.ndarray, y: np.ndarray, **given: Any) -> dict[str, Any]:
-    """Parameters with which there is an optimum: BoostMetric needs a weight above v*."""
+    """Return parameters with which an optimum exists: BoostMetric needs a weight v above its threshold v*."""
     if method == "boostmetric":
         given["v"] = max(1.5 * threshold(X, y, **given).upper, 0.1)
     return given | PARAMS.get(method, {})
 
 
 def same_as_exact(solution: cvxml.Solution, folder: Path) -> None:
-    """The interval is that of exact mode; with logarithms or roots, a little wider."""
+    """Assert that the checker proves the interval of exact mode for a solution.
+
+    With logarithms or roots, the proved interval may be slightly wider.
+    """
     file, beside = saved(solution, folder)
     found, exact = run(file, beside), recertify(load(file), 1e-3, exact=True).exact
     assert found.interval is not None, found.reason
@@ -86,7 +89,7 @@ def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("start", range(0, 200, 10))
 def test_random_steps_have_the_interval_of_exact_mode_and_of_the_twin(start: int, tmp_path: Path) -> None:
-    """Whether a run converged or not."""
+    """The runs have few iterations, so some do not converge."""
     for seed in range(start, start + 10):
         d, R = 1 + seed % 4, 2 + seed % 3
         X, y = random_data(seed, n=12, d=d, classes=R)
@@ -149,20 +152,23 @@ def test_many_thousand_times_smaller_and_larger_units(method: str, tmp_path: Pat
 
 
 def edited(method: str, folder: Path) -> tuple[Path, Path, Any, Any]:
-    """The files of a solution of some flowers, and their content. NCA separates these, and then has no optimum."""
+    """Solve a method on part of iris. Return the paths and the contents of the two files, to be changed.
+
+    NCA uses random points, because it has no optimum on iris, where its classes can be separated.
+    """
     X, y = random_data(8, n=30, d=4, classes=3) if method == "nca" else real_data("iris", 30)
     file, beside = saved(cvxml.solve(method, X, y, **params_for(method, X, y)), folder)
     return file, beside, json.loads(file.read_text()), json.loads(beside.read_text())
 
 
 def rejected(file: Path, beside: Path, *tokens: str) -> bool:
-    """Whether the checker rejects the files, and its reason names all of the tokens."""
+    """Return True if the checker rejects the files, and its reason contains all of the tokens."""
     reason = run(file, beside).reason
     return reason.startswith("REJECTED: ") and all(token in reason for token in tokens)
 
 
 def prices_of(method: str, content: Any) -> list[Any]:
-    """Where the prices are, each a list that ends with it."""
+    """Return the lists in a side file that end with a dual variable."""
     if method == "ssvm":
         return [price for _, sets in content["prices"] for price in sets]
     if method == "mlsvm":
@@ -260,7 +266,7 @@ def test_neighbours_of_each_class_are_as_many_as_n_neighbors_says(tmp_path: Path
 
 
 def test_triplets_beside_n_neighbors_are_those_of_targets_and_impostors(tmp_path: Path) -> None:
-    """One triplet that is replaced by another leaves as many, which are no longer every target with every impostor."""
+    """One triplet is replaced by another. Then the triplets no longer combine every target with every impostor."""
     file, beside, content, aside = edited("rtml", tmp_path)
     aside["prices"] = []
     beside.write_text(json.dumps(aside))
@@ -303,7 +309,7 @@ RANGES = [
 def test_a_parameter_that_cvxml_does_not_take_is_rejected(
     method: str, name: str, end: float, to: float, tmp_path: Path
 ) -> None:
-    """The last double of its range is taken, or is 0, and the next is not."""
+    """The end of the range is accepted (or is an excluded 0), and the next double beyond it is rejected."""
     file, beside, content, _ = edited(method, tmp_path)
     said = f"REJECTED: {name} is "
     for value, taken in [(end, end > 0 or name == "width"), (float(np.nextafter(end, to)), False)]:
@@ -326,7 +332,7 @@ def test_a_pair_of_both_kinds_is_rejected(tmp_path: Path) -> None:
 
 
 def test_the_upper_end_of_scml_is_that_of_weights(tmp_path: Path) -> None:
-    """A vector and its double: weights of one matrix have several sums, and cvxml takes the least."""
+    """The basis holds a vector and its double, so one metric has several weights with different sums."""
     X, basis, triplets = (
         [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]],
         [[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]],
@@ -375,7 +381,7 @@ def test_what_is_slightly_below_zero_is_no_metric(method: str, tmp_path: Path) -
 
 
 def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
-    """Prices 2^-20 of themselves larger leave the cone, or the bound would be no bound."""
+    """If the dual variables are larger by the factor 1 + 2^-10, the matrix of the bound is not psd."""
     file, beside, _, content = edited("lmnn:squared_hinge", tmp_path)
     for price in content["prices"]:
         price[-1] = hex(int(price[-1], 16) * (1 + (1 << 10)))
@@ -388,7 +394,7 @@ def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted({*KNOWN} - {"ssvm", "nca"}))
 def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
-    """The lower end is below the objective of any metric, by the package's own definition of it."""
+    """The lower end is at most the objective, from the package's own definition, of any metric."""
     X, y = real_data("iris", 30)
     params = params_for(method, X, y)
     solution = cvxml.solve(method, X, y, **params)
@@ -407,7 +413,10 @@ def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
 
 
 def test_the_lower_end_of_ssvm_holds_for_the_step_at_other_metrics(tmp_path: Path) -> None:
-    """The step and F by their definitions, from the sets of the side file: F is at most the step, and equal at hi."""
+    """F is at most its convex step, and equal to it at the metric of the file.
+
+    Both are computed by their definitions.
+    """
     file, beside, content, aside = edited("ssvm", tmp_path)
     found, X, y = run(file, beside), np.array(content["X"]), np.array(content["y"])
     assert found.interval is not None
@@ -430,13 +439,13 @@ def test_the_lower_end_of_ssvm_holds_for_the_step_at_other_metrics(tmp_path: Pat
 
 
 def mixed_classes() -> tuple[np.ndarray, np.ndarray]:
-    """Points whose coordinates say nothing of the class, so that NCA has a stationary metric for f too."""
+    """Return points (18, 3) that are independent of their labels, so that NCA with f has a stationary metric too."""
     return np.random.default_rng(0).standard_normal((18, 3)), np.arange(18) % 3
 
 
 @pytest.mark.parametrize("criterion", ["f", "g"])
 def test_the_lower_end_of_nca_holds_for_the_step_at_other_metrics(criterion: str, tmp_path: Path) -> None:
-    """The step by its definition, at the metric: the objective is at most the step, and equal at hi."""
+    """The objective is at most its convex step, and equal to it at the metric of the file."""
     X, y = mixed_classes()
     solution = cvxml.solve("nca", X, y, criterion=criterion)
     found, at = run(*saved(solution, tmp_path)).interval, cvxml.evaluate("nca", X, y, solution.metric)
@@ -490,7 +499,10 @@ def test_sets_of_the_step_that_are_not_the_cheapest_are_rejected(tmp_path: Path)
 
 @pytest.mark.parametrize("criterion", ["f", "g"])
 def test_nca_of_another_metric_has_a_wide_interval_or_none(criterion: str, tmp_path: Path) -> None:
-    """The step is that of the metric of the file, so that the hints of a stationary one prove little of another."""
+    """The step belongs to the metric of the file.
+
+    The side file of a stationary metric proves little for another one.
+    """
     X, y = mixed_classes()
     solution = cvxml.solve("nca", X, y, criterion=criterion)
     file, beside = saved(solution, tmp_path)
@@ -524,7 +536,7 @@ def test_nca_of_a_limited_rank_or_a_similarity_is_refused(name: str, tmp_path: P
 
 
 def test_nca_of_classes_of_two_is_the_problem_itself(tmp_path: Path) -> None:
-    """Then every metric has an objective of at least the lower end."""
+    """With two points in each class, the lower end holds for every metric, not only for the step."""
     X, y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20) // 2
     solution = cvxml.solve("nca", X, y, criterion="g", tol=1e-9)
     same_as_exact(solution, tmp_path)
@@ -606,7 +618,7 @@ def test_a_method_without_a_theorem_is_refused_in_a_sentence(tmp_path: Path) -> 
 
 
 def test_the_twin_finds_the_same(tmp_path: Path) -> None:
-    """Which is what judges tampered files (test_tampered.py)."""
+    """The twin judges the tampered files of test_tampered.py."""
     for method in KNOWN:
         file, beside, *_ = edited(method, tmp_path)
         assert twin.interval(file.read_bytes(), beside.read_bytes()) == run(file, beside).interval

@@ -31,7 +31,7 @@ DATA = {"iris": load_iris, "wine": load_wine}
 
 
 class Time(NamedTuple):
-    """What a check took, and the width of its interval relative to its upper end."""
+    """The processor time of a check, and the width of its interval relative to its upper end."""
 
     seconds: float
     width: float
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def solution(problem: str, data: str) -> cvxml.Solution:
-    """The problem with default parameters; GLML at the mean of the points."""
+    """Solve a problem on a data set with default parameters; GLML at the mean of the points."""
     loaded = DATA[data]()
     X, y = loaded.data, loaded.target
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -66,7 +66,7 @@ def solution(problem: str, data: str) -> cvxml.Solution:
 
 
 def timed(found: cvxml.Solution) -> Time:
-    """Time the checker on a solution. Raises ValueError if it proves nothing."""
+    """Return the time of the checker on a solution. Raises ValueError if the checker proves nothing."""
     with TemporaryDirectory() as folder:
         files = saved(found, Path(folder))
         seconds = []
@@ -81,13 +81,13 @@ def timed(found: cvxml.Solution) -> Time:
 
 
 def processor_time() -> float:
-    """Seconds of all ended child processes."""
+    """Return the processor time, in seconds, of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def known_cases() -> Iterator[Case]:
-    """The golden cases for which there is a theorem."""
+    """Yield the golden cases to which a theorem applies."""
     for case in load_cases():
         if (
             case.formula in PROBLEMS
@@ -98,7 +98,7 @@ def known_cases() -> Iterator[Case]:
 
 
 def golden_cases() -> str:
-    """Time the golden cases, and return a sentence."""
+    """Measure the times of the golden cases, and return a sentence on them."""
     times = {}
     for case in known_cases():
         try:

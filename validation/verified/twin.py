@@ -1,7 +1,9 @@
-"""What the checker proves, computed again in fractions: for its tests. No line is shared with it or with cvxml.
+"""Compute the interval of the checker again in fractions, for its tests, without code of the checker or of cvxml.
 
-`interval(saved, beside)` takes the text of both files, and raises ValueError where nothing is proved. It checks as the
-page docs/verified.md says, from the definitions, and slowly.
+`interval(saved, beside)` takes the text of both files, and raises ValueError if they prove nothing. It checks as the
+page docs/verified.md says, from the definitions, and slowly. Each function for a problem returns the lower bound of the
+objective, and its value at the metric A. D are the squared distances in A, and `a` is a dual variable, in files called
+a price.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from validation.verified.twin_logarithms import (
 
 
 def mlsvm(p: Problem) -> tuple[Fraction, Fraction]:
-    """lam/2 ||A||^2 + 1/n sum [1 + max_T D - min_I D]_+"""
+    """Return the lower bound and the value of MLSVM: lam/2 ||A||^2 + 1/n sum [1 + max_T D - min_I D]_+."""
     y, lists, lam = p.classes(), p.lists(p.file["neighbors"]), positive(p.params["lam"])
     if stated(p) is not None:
         kind = p.params.get("neighborhood", "knn")
@@ -80,7 +82,10 @@ def mlsvm(p: Problem) -> tuple[Fraction, Fraction]:
 def over_triplets(
     p: Problem, h: Fraction, c: Fraction, targets: list[tuple[int, int]], triplets: Any, loss: Any, bound: Any
 ) -> tuple[Fraction, Fraction]:
-    """h ||A||^2 + c sum_targets D + sum loss(D_il - D_ij)"""
+    """Return the lower bound and the value of h ||A||^2 + c sum_targets D + sum loss(D_il - D_ij).
+
+    bound: maps a dual variable to its part of the lower bound.
+    """
     value = h * norm(p.A) + c * sum((p.D(i, j) for i, j in targets), Fraction(0))
     value += sum((loss(p.D(i, l) - p.D(i, j)) for i, j, l in triplets), Fraction(0))
     weights: dict[tuple[int, int], Fraction] = {}
@@ -101,7 +106,7 @@ def over_triplets(
 
 
 def hinge(c: Fraction) -> tuple[Any, Any]:
-    """c [1 - v]_+ and its bound."""
+    """Return the loss v -> c [1 - v]_+, and the function that maps a dual variable to its part of the bound."""
 
     def bound(a: Fraction) -> Fraction:
         require(a <= c, "too large a price")
@@ -112,7 +117,7 @@ def hinge(c: Fraction) -> tuple[Any, Any]:
 
 
 def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
-    """(1 - mu) sum D + mu sum hinge, or its square"""
+    """Return the lower bound and the value of LMNN: (1 - mu) sum D + mu sum hinge, or its square."""
     mu, listed = number(p.params["mu"]), p.params.get("targets")
     require(Fraction(1e-12) <= mu <= Fraction(1 - 1e-12), "mu")
     if listed is not None:
@@ -133,7 +138,7 @@ def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def frobmetric(p: Problem) -> tuple[Fraction, Fraction]:
-    """1/2 ||A||^2 + C/m sum hinge"""
+    """Return the lower bound and the value of FrobMetric: 1/2 ||A||^2 + C/m sum hinge, over m triplets."""
     triplets = listed(p)
     require(triplets, "no triplet")
     return over_triplets(
@@ -142,7 +147,7 @@ def frobmetric(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def rtml(p: Problem) -> tuple[Fraction, Fraction]:
-    """lam/2 ||A||^2 + sum smoothed hinge"""
+    """Return the lower bound and the value of RTML: lam/2 ||A||^2 + sum smoothed hinge."""
     lam, g = positive(p.params["lam"]), number(p.params["width"])
     require(g == 0 or Fraction(1e-9) <= g <= 1, "width")
     triplets = listed(p)
@@ -161,7 +166,11 @@ def rtml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def budget(p: Problem) -> tuple[list[tuple[int, int]], list[tuple[int, int]], Fraction, Fraction, Any]:
-    """The similar and the dissimilar pairs, mu, what the metric spends, and the priced pairs with their prices."""
+    """Return the data of a problem with the budget sum_S D <= 1 over similar pairs.
+
+    These are the similar and the dissimilar pairs, mu (the entry "most"), the sum of D over similar pairs, and a dict
+    of the dual variables of dissimilar pairs.
+    """
     similar, dissimilar = map(sorted, both_kinds(p))
     require(dissimilar, "no dissimilar pair")
     spent = sum((p.D(i, j) for i, j in similar), Fraction(0))
@@ -175,7 +184,7 @@ def budget(p: Problem) -> tuple[list[tuple[int, int]], list[tuple[int, int]], Fr
 
 
 def pulls(similar: list[tuple[int, int]], most: Fraction, prices: Any) -> dict[tuple[int, int], Fraction]:
-    """The weights mu of the similar pairs, less the prices."""
+    """Return the weights of pairs in the bound: mu for similar pairs, minus the dual variables."""
     weights = dict.fromkeys(similar, most)
     for pair, a in prices.items():
         weights[pair] = weights.get(pair, Fraction(0)) - a
@@ -183,7 +192,7 @@ def pulls(similar: list[tuple[int, int]], most: Fraction, prices: Any) -> dict[t
 
 
 def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
-    """- min_D D, for sum_S D <= 1"""
+    """Return the lower bound and the value of DML-eig: - min_D D, for sum_S D <= 1."""
     similar, dissimilar, most, spent, prices = budget(p)
     value = -min(p.D(i, j) for i, j in dissimilar) / max(Fraction(1), spent)
     require(sum(prices.values()) == 1, "no simplex")
@@ -191,7 +200,10 @@ def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def mmc(p: Problem) -> tuple[Fraction, Fraction]:
-    """- sum_D sqrt D, for sum_S D <= 1. Roots, and 1 / (4 a) for a price a, are rounded to multiples of 1 / U."""
+    """Return the lower bound and the value of MMC: - sum_D sqrt D, for sum_S D <= 1.
+
+    Roots, and 1 / (4 a) for a dual variable a, are rounded to multiples of 1 / U.
+    """
     similar, dissimilar, most, spent, prices = budget(p)
     U, value, bound = 1 << 192, Fraction(0), -most
     for pair in dissimilar:
@@ -205,7 +217,10 @@ def mmc(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def combination(p: Problem, B: Matrix, h: Fraction, beta: Fraction, c: Fraction) -> tuple[Fraction, Fraction]:
-    """h ||A||^2 + beta sum w + sum hinge, for A = sum w b b^T, w >= 0"""
+    """Return the lower bound and the value of h ||A||^2 + beta sum w + sum hinge, for A = sum w b b^T, w >= 0.
+
+    B: the vectors b. c: the weight of the hinge.
+    """
     require(B and all(len(b) == p.d for b in B), "vectors")
     w = [number(value) for value in p.side["weights"]]
     require(len(w) == len(B) and min(w) >= 0, "weights")
@@ -237,7 +252,7 @@ def combination(p: Problem, B: Matrix, h: Fraction, beta: Fraction, c: Fraction)
 
 
 def schultz_joachims(p: Problem) -> tuple[Fraction, Fraction]:
-    """1/2 ||A||^2 + C sum hinge, for the columns of A"""
+    """Return the bounds of `combination` for 1/2 ||A||^2 + C sum hinge, with the columns of the given matrix."""
     if p.params["A"] is None:
         B = [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
     else:
@@ -248,12 +263,16 @@ def schultz_joachims(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def scml(p: Problem) -> tuple[Fraction, Fraction]:
-    """beta sum w + 1/m sum hinge"""
+    """Return the bounds of `combination` for beta sum w + 1/m sum hinge, over m triplets."""
     return combination(p, array(p.params["basis"], p.d), Fraction(0), positive(p.params["beta"]), Fraction(1))
 
 
 def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
-    """||A||^2 + C sum_i [max_h (Delta - cost) + cost of h*_i], with h*_i the cheapest set that the class of i wins."""
+    """Return the lower bound and the value of the convex step of gerrymandering at A, or of F if there is a tree.
+
+    The step is ||A||^2 + C sum_i [max_h (Delta - cost) + cost of h*_i], with h*_i the cheapest set that the class of i
+    wins.
+    """
     y, Lam, C = p.classes(), array(p.params["loss_matrix"]), positive(p.params["C"])
     k, R = index(p.params["n_neighbors"], p.n), len(Lam)
     require(k > 0 and set(y) == set(range(R)) and all(len(row) == R for row in Lam), "classes")
@@ -297,7 +316,11 @@ def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
 def by_cases(
     p: Problem, y: list[int], C: Fraction, k: int, Delta: Any, a_set: Any
 ) -> tuple[Fraction, Fraction]:
-    """F = ||A||^2 + C sum_i [max_h (Delta - cost) - max over the sets without loss of -cost], and the least bound."""
+    """Return the lower bound and the value of F, the objective of gerrymandering, from a tree of cases.
+
+    F = ||A||^2 + C sum_i [max_h (Delta - cost) - max over the sets without loss of -cost]. The lower bound is the
+    smallest bound of all leaves of the tree, or F itself if that is smaller. Delta, a_set: the functions of `ssvm`.
+    """
     require(set(p.side) == HEAD - {"prices"} | {"root", "cases"}, "fields of the side file")
     nodes, value = list(p.side["cases"]), norm(p.A)
     without_loss = {}
@@ -311,7 +334,11 @@ def by_cases(
     bounds = [value]
 
     def leaf(node: Any, left: dict[int, list[frozenset[int]]] | None) -> None:
-        """None: no metric is there, and only the form of the leaf counts."""
+        """Check a leaf of the tree, and add its bound.
+
+        left: the sets that each point may still have, by point. If left is None, no metric belongs to the leaf, and
+        only its form is checked.
+        """
         require(set(node) == {"prices", "exchanges", "factor"}, "fields of a leaf")
         require(set(node["factor"]) == {"vectors", "rest"}, "fields of the factor")
         weights: dict[tuple[int, int], Fraction] = {}
@@ -370,7 +397,10 @@ def by_cases(
 
 
 def glml(p: Problem) -> tuple[Fraction, Fraction]:
-    """(tr M B)^2 for the B of the side file. M is the inverse of the metric over a number, with a determinant >= 1."""
+    """Return the lower bound and the value of (tr M B)^2 for the B of the side file, over M with a determinant >= 1.
+
+    M is `scale` times the inverse of the metric.
+    """
     require("prices" not in p.side, "prices")
     B = array(p.side["B"], p.d)
     require(len(B) == p.d and symmetric(p.A), "matrices")
@@ -383,7 +413,10 @@ def glml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def gmml(p: Problem) -> tuple[Fraction, Fraction]:
-    """tr A S + tr A^-1 D, for weight 1/2. It is at least 2 tr F if [[S, F], [F^T, D]] is psd."""
+    """Return the lower bound and the value of GMML for weight 1/2: tr A S + tr A^-1 D.
+
+    It is at least 2 tr F if [[S, F], [F^T, D]] is psd.
+    """
     require(set(p.side) == HEAD - {"prices"} | {"root", "F"}, "fields of the side file")
     mu, prior = number(p.params["mu"]), prior_of(p)
     require(number(p.params["weight"]) == Fraction(1, 2) and mu >= 0, "weight, or mu")
@@ -480,7 +513,10 @@ METHODS = {
 
 
 def interval(saved: bytes, beside: bytes) -> tuple[Fraction, Fraction]:
-    """lower and upper end, from the saved file and the side file. Raises ValueError where nothing is proved."""
+    """Return the lower and the upper end of the interval, from a saved solution and its side file.
+
+    Raises ValueError if they prove nothing.
+    """
     file, side = read(saved), read(beside)
     try:
         method = file["method"]

@@ -1,4 +1,7 @@
-"""What the twin reads: documents, numbers, matrices of fractions, and what several problems have in common."""
+"""The parts of the twin that read files: documents, numbers, matrices of fractions, and parts of several problems.
+
+All functions raise ValueError for wrong input. A matrix is a list of rows of fractions.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ Matrix = list[list[Fraction]]
 
 
 def require(holds: Any, why: str) -> None:
-    """Refuse unless it holds."""
+    """Raise ValueError with the message `why` unless `holds` is true."""
     if not holds:
         raise ValueError(why)
 
 
 def read(text: bytes) -> Any:
-    """A JSON document; what is no JSON, or names a field twice, raises ValueError."""
+    """Return the content of a JSON text. Raises ValueError for other texts, and if a field is named twice."""
 
     def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
         require(len({key for key, _ in items}) == len(items), "a field twice")
@@ -33,7 +36,7 @@ def read(text: bytes) -> Any:
 
 
 def number(value: Any) -> Fraction:
-    """A double."""
+    """Return a finite double as a fraction."""
     require(isinstance(value, (int, float)) and not isinstance(value, bool), "no number")
     found = float(value)
     require(abs(found) < float("inf"), "not finite")
@@ -41,20 +44,20 @@ def number(value: Any) -> Fraction:
 
 
 def positive(value: Any) -> Fraction:
-    """A double > 0."""
+    """Return a double > 0 as a fraction."""
     found = number(value)
     require(found > 0, "not positive")
     return found
 
 
 def index(value: Any, n: int) -> int:
-    """0 to n - 1."""
+    """Return `value`, which must be an integer from 0 to n - 1."""
     require(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < n, "no index")
     return int(value)
 
 
 def array(rows: Any, width: int | None = None) -> Matrix:
-    """Rows of doubles of one width."""
+    """Return a list of rows of doubles as a matrix. All rows must have the same width, `width` if it is given."""
     require(isinstance(rows, list), "no list")
     found = [[number(value) for value in row] for row in rows]
     require(all(len(row) == (width or len(found[0])) for row in found), "ragged")
@@ -62,14 +65,14 @@ def array(rows: Any, width: int | None = None) -> Matrix:
 
 
 def form(A: Matrix, e: list[Fraction]) -> Fraction:
-    """e^T A e"""
+    """Return e^T A e."""
     return sum(
         (x * a * y for x, row in zip(e, A, strict=True) for a, y in zip(row, e, strict=True)), Fraction(0)
     )
 
 
 def added(A: Matrix, c: Fraction, e: list[Fraction]) -> None:
-    """A + c e e^T, in place."""
+    """Add c e e^T to A, in place."""
     for i, x in enumerate(e):
         if x:
             for j, y in enumerate(e):
@@ -77,7 +80,7 @@ def added(A: Matrix, c: Fraction, e: list[Fraction]) -> None:
 
 
 def is_psd(A: Matrix) -> bool:
-    """By elimination, with the largest pivot first."""
+    """Return True if the symmetric matrix A is psd, by elimination with the largest pivot first."""
     A, left = [row[:] for row in A], set(range(len(A)))
     while left:
         k = max(left, key=lambda i: A[i][i])
@@ -91,17 +94,17 @@ def is_psd(A: Matrix) -> bool:
 
 
 def symmetric(A: Matrix) -> bool:
-    """Of a square matrix."""
+    """Return True if the square matrix A is symmetric."""
     return all(A[i][j] == A[j][i] for i in range(len(A)) for j in range(i))
 
 
 def norm(A: Matrix) -> Fraction:
-    """||A||^2"""
+    """Return ||A||^2."""
     return sum((a * a for row in A for a in row), Fraction(0))
 
 
 class Problem:
-    """The points, the metric that is judged, and what a side file says of the rest."""
+    """A problem in two files: the points X, the metric A that is judged, the parameters, and the side file."""
 
     def __init__(self, file: Any, side: Any):
         require(file["format"] == "cvxml-solution" and side["format"] == "cvxml-side", "formats")
@@ -126,31 +129,31 @@ class Problem:
 
     @staticmethod
     def whole(text: Any) -> int:
-        """A number in hexadecimal."""
+        """Return the whole number that a hexadecimal text states."""
         require(isinstance(text, str) and text.removeprefix("-").startswith("0x"), "no hexadecimal number")
         require(set(text.removeprefix("-")[2:]) <= set("0123456789abcdef"), "no hexadecimal number")
         return int(text, 16)
 
     def price(self, text: Any) -> Fraction:
-        """At least 0."""
+        """Return a dual variable >= 0 from its text: a whole number over `over`."""
         found = Fraction(self.whole(text), self.over)
         require(found >= 0, "a negative price")
         return found
 
     def classes(self) -> list[int]:
-        """One a point."""
+        """Return the labels (n,) of the points."""
         require(len(self.file["y"]) == self.n, "classes")
         return [index(value, 10**18) for value in self.file["y"]]
 
     def lists(self, rows: Any) -> list[list[int]]:
-        """Of each point some others, none twice."""
+        """Return n lists of indices, one for each point; a list must not contain its point, or an index twice."""
         require(isinstance(rows, list) and len(rows) == self.n, "lists")
         found = [[index(j, self.n) for j in row] for row in rows]
         require(all(i not in row and len(set(row)) == len(row) for i, row in enumerate(found)), "lists")
         return found
 
     def triplets(self, rows: Any) -> list[tuple[int, int, int]]:
-        """i, j, l, in order."""
+        """Return triplets (i, j, l) of indices, sorted. No triplet may occur twice, and i must differ from j and l."""
         require(isinstance(rows, list), "triplets")
         found = sorted((index(i, self.n), index(j, self.n), index(l, self.n)) for i, j, l in rows)
         require(len(set(found)) == len(found), "a triplet twice")
@@ -158,24 +161,30 @@ class Problem:
         return found
 
     def edge(self, i: int, j: int) -> list[Fraction]:
-        """x_i - x_j"""
+        """Return the difference x_i - x_j."""
         return [a - b for a, b in zip(self.X[i], self.X[j], strict=True)]
 
     def D(self, i: int, j: int) -> Fraction:
-        """The distance in the metric."""
+        """Return the squared distance of points i and j in the metric A."""
         if (i, j) not in self.known:
             self.known[i, j] = form(self.A, self.edge(i, j))
         return self.known[i, j]
 
     def below(self, h: Fraction, weights: dict[tuple[int, int], Fraction], factor: Any = None) -> Fraction:
-        """What h ||A||^2 + sum w D is at least, for every psd A."""
+        """Return a lower bound of h ||A||^2 + sum_ij w_ij D_ij over all psd A.
+
+        weights: w_ij by pair. factor: the vectors that prove it, by default those of the side file.
+        """
         Z = [[Fraction(0)] * self.d for _ in range(self.d)]
         for (i, j), w in weights.items():
             added(Z, w, self.edge(i, j))
         return self.beneath(h, Z, factor)
 
     def beneath(self, h: Fraction, Z: Matrix, factor: Any = None) -> Fraction:
-        """What h ||A||^2 + <A, Z> is at least, for every psd A."""
+        """Return a lower bound of h ||A||^2 + <A, Z> over all psd A.
+
+        factor: as in `below`. Z is changed.
+        """
         factor = self.side["factor"] if factor is None else factor
         for v in array(factor["vectors"], self.d) if factor["vectors"] else []:
             added(Z, Fraction(-1), v)
@@ -188,18 +197,22 @@ class Problem:
 
 
 def stated(p: Problem) -> int | None:
-    """n_neighbors; None where lists or triplets were given."""
+    """Return the parameter n_neighbors; None if lists or triplets were given instead."""
     k = p.params.get("n_neighbors")
     return None if k is None else index(k, 10**18)
 
 
 def as_many(k: int | None, rows: list[list[int]]) -> None:
-    """Refuse lists that n_neighbors contradicts."""
+    """Raise ValueError if a list has another length than k; k = None allows all lengths."""
     require(k is None or all(len(row) == k for row in rows), "not n_neighbors of them")
 
 
 def listed(p: Problem) -> list[tuple[int, int, int]]:
-    """The triplets. Beside n_neighbors, each point has that many targets and impostors, and every triplet of these."""
+    """Return the triplets of the file.
+
+    If n_neighbors is given, each point must have that many targets and impostors, and a triplet for every pair of
+    these.
+    """
     triplets, k = p.triplets(p.params["triplets"]), stated(p)
     if k is not None:
         y = p.classes()
@@ -213,7 +226,7 @@ def listed(p: Problem) -> list[tuple[int, int, int]]:
 
 
 def both_kinds(p: Problem) -> list[list[tuple[int, int]]]:
-    """The similar and the dissimilar pairs, in the order of the file."""
+    """Return the list of similar pairs and the list of dissimilar pairs, in the order of the file."""
     given = p.params["pairs"]
     if given is None:
         y = p.classes()
@@ -229,7 +242,7 @@ def both_kinds(p: Problem) -> list[list[tuple[int, int]]]:
 
 
 def eliminated(A: Matrix) -> tuple[Matrix, Fraction]:
-    """The inverse and the determinant of a positive definite matrix."""
+    """Return the inverse and the determinant of A, which must be positive definite."""
     d = len(A)
     rows, det = [[*row, *(Fraction(i == j) for j in range(d))] for i, row in enumerate(A)], Fraction(1)
     for k in range(d):
@@ -245,7 +258,7 @@ def eliminated(A: Matrix) -> tuple[Matrix, Fraction]:
 
 
 def prior_of(p: Problem) -> Matrix:
-    """The prior, I where none is given."""
+    """Return the prior of the problem; the identity if no prior is given."""
     identity = [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
     prior = array(p.params["prior"], p.d) if "prior" in p.params else identity
     require(len(prior) == p.d and symmetric(prior), "prior")

@@ -1,4 +1,8 @@
-"""The problems of the twin with logarithms: their intervals, in fractions and with logarithms of some 70 digits."""
+"""The problems of the twin that have logarithms: their intervals in fractions, with logarithms of some 70 digits.
+
+Each function for a problem returns the lower bound of the objective, and its value at the metric, as in twin.py.
+Logarithms in the side file are upper bounds, in units of 1 / logs_over.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +28,14 @@ from validation.verified.twin_files import (
 
 
 def ln(value: Fraction) -> Fraction:
-    """The logarithm to some 70 digits; `LAST` is more than its error."""
+    """Return the logarithm to some 70 digits, with an error of less than `LAST`."""
     with localcontext() as context:
         context.prec = 80
         return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).ln())
 
 
 def exp(value: Fraction) -> Fraction:
-    """The exponential of a number <= 0 to some 70 digits, 0 where it is less than 10^-200."""
+    """Return the exponential of a number <= 0 to some 70 digits; 0 if it is below 10^-200."""
     if value < -460:
         return Fraction(0)
     with localcontext() as context:
@@ -43,7 +47,10 @@ LAST = Fraction(1, 10**40)
 
 
 def softmaxes(p: Problem, pulls: dict[int, dict[int, Fraction]]) -> tuple[Fraction, Fraction]:
-    """sum_i [ sum_j pull_ij D_ij + log sum_{k != i} exp(-D_ik) ] over the points i with pulls, in ascending order"""
+    """Return the lower bound and the value of sum_i [ sum_j pull_ij D_ij + log sum_{k != i} exp(-D_ik) ].
+
+    pulls: pull_ij by i and then by j, for the points i of the sum in ascending order.
+    """
     r = Fraction(p.whole(p.side["logs_over"]))
     require(r > 0, "logs_over")
     value, bound, weights = Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
@@ -68,7 +75,7 @@ def softmaxes(p: Problem, pulls: dict[int, dict[int, Fraction]]) -> tuple[Fracti
 
 
 def mcml(p: Problem) -> tuple[Fraction, Fraction]:
-    """sum_i [ mean of D over the other points of the class + log sum exp(-D) ]"""
+    """Return the bounds of `softmaxes` for MCML: pull_ij is the inverse number of other points in the class of i."""
     y = p.classes()
     mates = {i: [j for j in range(p.n) if j != i and y[j] == y[i]] for i in range(p.n)}
     # the checker has these weights as whole numbers over `over`
@@ -77,7 +84,7 @@ def mcml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def boostmetric(p: Problem) -> tuple[Fraction, Fraction]:
-    """log sum exp(D_ij - D_il) + v tr A"""
+    """Return the lower bound and the value of BoostMetric: log sum exp(D_ij - D_il) + v tr A."""
     triplets, v, r = listed(p), positive(p.params["v"]), Fraction(p.whole(p.side["logs_over"]))
     require(triplets and r > 0, "triplets, or logs_over")
     z, margins = p.whole(p.side["log_sum"]) / r, [p.D(i, l) - p.D(i, j) for i, j, l in triplets]
@@ -101,7 +108,7 @@ def boostmetric(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def hinted(p: Problem, text: Any, value: Fraction) -> Fraction:
-    """A logarithm of the side file, which is at least that of the value."""
+    """Return a logarithm from its text in the side file. It must be at least the logarithm of `value`."""
     r = Fraction(p.whole(p.side["logs_over"]))
     require(r > 0, "logs_over")
     found = p.whole(text) / r
@@ -110,14 +117,17 @@ def hinted(p: Problem, text: Any, value: Fraction) -> Fraction:
 
 
 def product(A: Matrix, B: Matrix) -> Fraction:
-    """tr A B of symmetric matrices"""
+    """Return tr A B for symmetric matrices."""
     return sum(
         (a * b for row, other in zip(A, B, strict=True) for a, b in zip(row, other, strict=True)), Fraction(0)
     )
 
 
 def divergence(p: Problem, weights: dict[tuple[int, int], Fraction]) -> tuple[Fraction, Fraction]:
-    """A bound of D_ld(A, A_0) + sum w D over all A, and the value of D_ld at the metric"""
+    """Return a lower bound of D_ld(A, A_0) + sum w D over all A, and D_ld(A, A_0) for the metric A.
+
+    A_0 is the prior. weights: w by pair.
+    """
     prior = prior_of(p)
     P, det_0 = eliminated(prior)
     Z = [row[:] for row in P]
@@ -128,7 +138,11 @@ def divergence(p: Problem, weights: dict[tuple[int, int], Fraction]) -> tuple[Fr
 
 
 def itml(p: Problem) -> tuple[Fraction, Fraction]:
-    """D_ld(A, A_0) + gamma sum f(xi / xi_0), f(x) = x - 1 - log x, xi = max(D, u) or min(D, l)"""
+    """Return the lower bound and the value of ITML: D_ld(A, A_0) + gamma sum f(xi / xi_0).
+
+    f(x) = x - 1 - log x. For a similar pair xi_0 = u and xi = max(D, u); for a dissimilar pair xi_0 = l and xi = min(D,
+    l).
+    """
     gamma = positive(p.params["gamma"])
     (u, l), kinds = map(positive, p.params["bounds"]), both_kinds(p)
     rows = [(pair, sign, b) for kind, sign, b in zip(kinds, (1, -1), (u, l), strict=True) for pair in kind]
@@ -147,7 +161,10 @@ def itml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def sdml(p: Problem) -> tuple[Fraction, Fraction]:
-    """tr A_0^-1 M + eta (sum_S D - sum_D D) - log det M + lam sum_{i != j} |M_ij|"""
+    """Return the lower bound and the value of SDML.
+
+    The objective is tr A_0^-1 M + eta (sum_S D - sum_D D) - log det M + lam sum_{i != j} |M_ij|, for the metric M.
+    """
     require("prices" not in p.side, "prices")
     eta, lam, P = positive(p.params["eta"]), number(p.params["lam"]), eliminated(prior_of(p))[0]
     for kind, sign in zip(both_kinds(p), (1, -1), strict=True):
@@ -164,7 +181,10 @@ def sdml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def lsml(p: Problem) -> tuple[Fraction, Fraction]:
-    """D_ld(M, A_0) + sum w [sqrt u - sqrt v]_+^2. Roots are rounded to multiples of 1 / U."""
+    """Return the lower bound and the value of LSML: D_ld(M, A_0) + sum w [sqrt u - sqrt v]_+^2.
+
+    u, v: the squared distances of the near and the far pair. Roots are rounded to multiples of 1 / U.
+    """
     U, rows = 1 << 192, [[index(i, p.n) for i in row] for row in p.params["quadruplets"]]
     require(all(len(row) == 4 and row[0] != row[1] and row[2] != row[3] for row in rows), "quadruplets")
     require(
@@ -192,10 +212,11 @@ def lsml(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def nca(p: Problem) -> tuple[Fraction, Fraction]:
-    """A bound of the convex step at the metric, sum_i [ c_i (log sum exp(-D) + sum w D) + sum c w log (c w) (- c_i) ].
+    """Return the lower bound and the value of the convex step of NCA at the metric.
 
-    c w is known from below, by `lesser`; 127 and 2^-128 are of t log t >= -127 t - 2^-128. The value is at least that
-    of - sum p_i or - sum log p_i.
+    The step is sum_i [ c_i (log sum exp(-D) + sum w D) + sum c w log (c w) ], for criterion f minus sum_i c_i. `lesser`
+    holds lower bounds of the numbers c w. The numbers 127 and 2^-128 come from t log t >= -127 t - 2^-128. The
+    objective - sum p_i (f) or - sum log p_i (g) is at most the step.
     """
     y, criterion, r = p.classes(), p.params["criterion"], Fraction(p.whole(p.side["logs_over"]))
     require(criterion in ("f", "g") and p.params.get("similarity") is None and r > 0, "parameters")
@@ -242,14 +263,17 @@ def nca(p: Problem) -> tuple[Fraction, Fraction]:
 
 
 def within(value: Any, least: float, most: float) -> Fraction:
-    """A double in a range."""
+    """Return a double from `least` to `most` as a fraction."""
     found = number(value)
     require(Fraction(least) <= found <= Fraction(most), "range")
     return found
 
 
 def ldml(p: Problem) -> tuple[Fraction, Fraction]:
-    """sum_near w log(1 + exp(D - b)) + sum_far w log(1 + exp(b - D)) + n w_0 log(1 + exp(-b))"""
+    """Return the lower bound and the value of LDML.
+
+    The objective is sum_near w log(1 + exp(D - b)) + sum_far w log(1 + exp(b - D)) + n w_0 log(1 + exp(-b)).
+    """
     r = Fraction(p.whole(p.side["logs_over"]))
     require(r > 0, "logs_over")
     kinds, alone, losses = both_kinds(p), Fraction(0), p.params.get("losses", "sum")
