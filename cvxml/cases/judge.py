@@ -113,12 +113,12 @@ grows if Z needs it. If each point has one partner and the criterion is g, this 
 distance of the objective from the bound that p_i <= max_j s_ij gives, or from the limit of multiples if that is less.
 
 mlkr, and nca with n_components below the rank of the points, are bounded to first order. In coordinates where
-the points have unit covariance C, let G = sum c_ij X_ij be the gradient by Q = A^T A. A step of A no longer than
-L = max(|A|, 1) gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G, or at most L^2 t for G + t C psd if A
-has a free row. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij). Scale: the least of the
-objective (for nca its distance from the bound above), the distance from the limit of multiples, and four times
-the sum of the sizes of the terms of the derivative of F(tA). A metric is judged together with the
-square of the allowed rank next to it.
+the points have unit covariance C, let G = sum c_ij X_ij be the gradient by Q = A^T A. A change of the rows of A, no
+longer than L = max(|A|, 1), gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G. If A has a free row, a row
+of length L there gains at most L^2 t for G + t C psd. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or
+c_i (w_ij - p_ij). Scale: the least of the objective (for nca its distance from the bound above), the distance from the
+limit of multiples, and four times the sum of the sizes of the terms of the derivative of F(tA). A metric is judged
+together with the square of the allowed rank next to it.
 
 glml has one Gaussian a class. At each query let B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm. If B or -B
 is positive definite, every metric of determinant 1 has (tr A^-1 B)^2 at least
@@ -2268,7 +2268,7 @@ class LimitedRank(Problem):
         return [self.measured(A, unit) for A, unit in candidates(matrix, self.d, self.rank)]
 
     def first_order(self, matrix, at, weights, fine, off):
-        """Return |A|^2, and the most that a step of A no longer than max(|A|, 1) gains to first order.
+        """Return |A|^2, and the most that a change of the rows of A, or a free row, gains to first order.
 
         Lengths are measured in coordinates of unit covariance. matrix: the metric in floats. at: the same Metric. The
         gradient by Q = A^T A is fine times the sum of weights_ij X_ij, with integer weights (n, n). Each weights_ij
@@ -3229,7 +3229,7 @@ def prove(path):
 PROVED = {
     "optimal": "optimal to",
     "step": "stationary: its convex step gains at most",
-    "first order": "stationary: to first order no step gains more than",
+    "first order": "stationary: to first order, a change of the rows of A, or a new row if one is free, gains at most",
 }
 
 

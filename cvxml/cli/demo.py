@@ -52,7 +52,7 @@ Next:
   cvxml check METHOD DATA --metric FILE      judge the metric of your program
   cvxml show mlsvm                           the problem beside its source
   cvxml list                                 all methods and data sets
-  cvxml verify                               every method, in three minutes
+  cvxml verify                               every method, in a minute
 """
 
 

@@ -274,7 +274,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     add_demo(commands)
     command = commands.add_parser(
         "verify",
-        help="compare the literal and the fast solvers on embedded data (all methods: three minutes)",
+        help="compare the literal and the fast solvers on embedded data (all methods: a minute)",
     )
     command.add_argument("methods", nargs="*", metavar="METHOD", help="method ids (default: all methods)")
     command.add_argument(

@@ -118,14 +118,16 @@ def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
     #: D - Y S Y psd; in code: the matrix with the rows (S, S Y) and (Y S, D) is psd
     #:   | D - Y S Y \succeq 0 \text{; in code: the matrix with the rows } (S, S Y) \text{ and } (Y S, D) \text{ is psd}
     constraints = [cp.bmat([[S, S @ Y], [Y @ S, D]]) >> 0]
-    #: max over Y:  2 tr(S Y) | \max_{Y}\ 2 \operatorname{tr}(S Y)
-    return cp.Problem(cp.Maximize(2 * cp.trace(S @ Y)), constraints)
     #: [What is proved]
     #: A S A = D and Y = A at the optimum | A S A = D \text{ and } Y = A \text{ at the optimum}
     #: any symmetric Y with D - Y S Y psd gives a lower bound
     #:   | \text{any symmetric } Y \text{ with } D - Y S Y \succeq 0 \text{ gives a lower bound}
-    #: for another t:  min over A:  (1 - t) delta^2(A, S^-1) + t delta^2(A, D)
-    #:   | \text{for another } t \text{:} \quad \min_{A}\ (1 - t)\, \delta^2(A, S^{-1}) + t\, \delta^2(A, D)
+
+    #: max over Y:  2 tr(S Y) | \max_{Y}\ 2 \operatorname{tr}(S Y)
+    return cp.Problem(cp.Maximize(2 * cp.trace(S @ Y)), constraints)
+    #: [The problem for another t, and its bound]
+    #: min over A positive definite:  (1 - t) delta^2(A, S^-1) + t delta^2(A, D)
+    #:   | \min_{A \succ 0}\ (1 - t)\, \delta^2(A, S^{-1}) + t\, \delta^2(A, D)
     #: delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B)
     #:   | \delta^2(A, B) = \textstyle\sum_k \log^2 \lambda_k(A^{-1} B)
     #: at least t (1 - t) delta^2(S^-1, D), by the triangle inequality

@@ -4,8 +4,10 @@ A (m, d) is a linear map, Q = A^T A its metric, and X_ij = (x_i - x_j)(x_i - x_j
 X_ij. With unit covariance C of the points and G = dF/dQ: |A|^2 = tr QC and |dF/dA|^2 = 4 tr QG C^-1 G. If features
 depend on each other, C is the covariance of a basis of the features, found by exact ranks.
 
-A step of A may have the length max(|A|, 1). If fewer than m rows of A are used, a free row may become a row of that
-length. To first order, such a step decreases F by at most max(gradient, free).
+There are two kinds of steps. A change of the used rows of A may have the length max(|A|, 1); it decreases F by at most
+`gradient`, to first order in A. If fewer than m rows are used, a free row may become a row of that length; it
+decreases F by at most `free`, to first order in Q. Both at once, with this length in total, decrease F by at most 5/4
+of the larger number: gradient c + free s^2 with c^2 + s^2 = 1.
 """
 
 from __future__ import annotations
@@ -105,7 +107,7 @@ def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
 
 
 def won_at_most(of: FirstOrder) -> tuple[float, float]:
-    """Upper bounds of the decrease of F, to first order, by a step of A of length max(|A|, 1) in any direction.
+    """Upper bounds of the decrease of F, to first order, by the two kinds of steps of length max(|A|, 1).
 
     The first bound is for a change of the used rows (the gradient), the second for a free row.
     """

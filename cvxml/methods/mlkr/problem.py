@@ -155,5 +155,8 @@ def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     #: max(|A|, 1) |dF/dA| at most tol of the scale,  in coordinates of unit covariance
     #:   | \max(\lVert A \rVert, 1)\, \lVert dF/dA \rVert \text{ at most tol of the scale,
     #:     in coordinates of unit covariance}
+    #: -max(|A|, 1)^2 lambda_min(dF/dQ) at most tol of the scale, if A may have one more row
+    #:   | -\max(\lVert A \rVert, 1)^2\, \lambda_{\min}(dF/dQ) \text{ at most tol of the scale,
+    #:     if } A \text{ may have one more row}
     #: F > 0 at every metric: at the largest target the prediction is less
     #:   | F > 0 \text{ at every metric: at the largest target the prediction is less}

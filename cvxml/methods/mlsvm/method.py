@@ -88,7 +88,7 @@ class MLSVM(FamilyMethod[Instance]):
         verified("iris", neighborhood="per-class"),
         verified("wine"),
         verified("wine", 60, lam=0.01, neighborhood="per-class", n_neighbors=3),
-        verified("breast_cancer", 120, n_neighbors=6),
+        verified("breast_cancer", 60, n_neighbors=6),
         verified("breast_cancer", 20),
         verified("balance", 100, raw=True, lam=1.0),
         verified("twonorm", 100, raw=True),

@@ -61,6 +61,27 @@ def test_the_interval_is_the_error_and_the_steepest_first_order_step(m: int, siz
         assert float(found.gap) == pytest.approx(gain, rel=1e-9)
 
 
+def test_both_kinds_of_steps_at_once_gain_at_most_five_quarters() -> None:
+    """By the derivatives of `evaluate`: a mixed step gains more than the larger number, and at most 5/4 of it."""
+    A = np.vstack([0.1 * ROWS[:1], np.zeros((1, 3))])
+    proof = cvxml.certify("mlkr", X, Y, A.T @ A, {}, n_components=2).stationarity
+    most = max(proof.gradient, proof.dc_residual)
+    inverse = np.linalg.inv(np.linalg.cholesky(np.cov(X.T, bias=True)))
+    at = cvxml.evaluate("mlkr", X, Y, A.T @ A, n_components=2)
+    G = inverse @ at.gradient_Q @ inverse.T
+    rows = A @ np.linalg.inv(inverse)
+    length = max(float(np.linalg.norm(rows)), 1.0)
+    slope, least = 2 * rows[:1] @ G, np.linalg.eigh(G)[1][:, 0]
+    gains = []
+    for angle in np.linspace(0, np.pi / 2, 91):
+        change = -length * np.cos(angle) * slope / np.linalg.norm(slope)
+        row = length * np.sin(angle) * least
+        gains.append(-float(np.sum(slope * change)) - float(row @ G @ row))
+    assert gains[0] == pytest.approx(proof.gradient, rel=1e-6)
+    assert gains[-1] == pytest.approx(proof.dc_residual, rel=1e-6)
+    assert most < max(gains) <= 1.25 * most
+
+
 @pytest.mark.parametrize(("method", "y"), [("mlkr", Y), ("nca", X[:, 0] > 0)])
 def test_a_free_row_counts(method: str, y: Any) -> None:
     """A = 0 has no gradient; what a row wins is the least eigenvalue of dF/dQ, here by evaluate's floats."""

@@ -144,6 +144,18 @@ def test_zero_is_stationary_to_first_order_and_not_certified() -> None:
     assert cvxml.check("mlkr", X, Y, np.zeros((3, 3)), diagnosed=False).verdict is Verdict.REFUTED
 
 
+def test_zero_is_certified_where_it_is_a_local_minimum() -> None:
+    """Each point is near one of the other target, so every multiple of the metric has a larger error."""
+    points, y = np.array([[0.0], [0.1], [5.0], [5.1]]), np.array([1.0, 0.0, 1.0, 0.0])
+    least = error(np.zeros((1, 1)), points, y)
+    assert all(error(np.array([[a]]), points, y) > least for a in np.geomspace(1e-3, 30, 40))
+    proof = cvxml.certify("mlkr", points, y, np.zeros((1, 1)), {})
+    assert proof.proves(1e-9)
+    assert proof.scale == pytest.approx(least)
+    away = cvxml.check("mlkr", points, y, np.array([[0.1]]), diagnosed=False)
+    assert away.verdict is Verdict.REFUTED
+
+
 def test_dependent_features_change_nothing() -> None:
     X = np.round(data()[0] * 2**20) / 2**20  # sums of which are exact
     more = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(len(X))])
