@@ -162,8 +162,9 @@ def _():
 
         where $X_i^\pm = (x_i - x_i^\pm)(x_i - x_i^\pm)^T$, and $x_i^-$ is the nearest impostor by $d_A$.
 
-        The derivative of $\max_l d_A(x_i, x_l)$ belongs to the *furthest* target: $x_i^+ = \arg\max$. The paper prints
-        the nearest target instead:
+        The derivative of $\max_l d_A(x_i, x_l)$ belongs to the *furthest* target: $x_i^+ = \arg\max$. In our transcript
+        of the paper, this is the nearest target instead. The transcript mixes this line with the next one, so the paper
+        itself may be right:
 
         $$x_i^+ = \arg\min_{l \in T_i} d_A(x_i, x_l).$$
 

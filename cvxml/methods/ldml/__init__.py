@@ -13,7 +13,8 @@ w_0 = 1/2.
 
 No attainment. No metric attains the infimum in two cases (methods/ldml/logistic_path.py). Either b is free and a
 metric separates the pairs, or a dissimilar pair differs in a direction where no similar pair differs. If this is
-proved, the status is NOT_ATTAINED, and a note explains it.
+proved, the status is NOT_ATTAINED, and a note explains it. A third case, with b free and given pairs, is not recognized
+(docs/ldml.md); there the bound is usually 0.
 
 Dual and bound: family/theorem, with R = 0 and the loss of methods/ldml/logistic.py. Gaps are relative to the objective.
 Radius: there is no radius, because the objective is not strongly convex.
@@ -390,9 +391,9 @@ def _unweighted(question: Question) -> OtherProblem | None:
 
 # Not recognised: distances in place of squared distances, because that problem is not convex in M.
 MISREADINGS = {
-    "tiny_b": Misreading("b = 1e-3, a common default, in place of the given b", _b(1e-3)),
+    "tiny_b": Misreading("b = 1e-3, a common default, in place of the b of the problem", _b(1e-3)),
     "no_b": Misreading("b = 0, as if there were no b", _b(0.0)),
-    "unit_b": Misreading("b = 1 in place of the given b", _b(1.0)),
+    "unit_b": Misreading("b = 1 in place of the b of the problem", _b(1.0)),
     "learnt": Misreading(
         "the best b in place of the given b",
         changed("b", lambda q: None if q.checked(instance).b == FREE else FREE),
@@ -410,7 +411,7 @@ MISREADINGS = {
         "class means and each point with itself (the authors' program)", _weighing(MEANS, ONCE_IN_TWO)
     ),
     "unweighted": Misreading("the same weight for every pair", _unweighted),
-    "another_b": Misreading("another b than the given one", changed("b", _another), fits="b"),
+    "another_b": Misreading("another b than that of the problem", changed("b", _another), fits="b"),
     **PAIRS,
 }
 

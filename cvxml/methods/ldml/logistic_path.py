@@ -15,8 +15,9 @@ Attainment. R is 0, and r(G) is 0 if -G = sum t alpha X is psd. No metric attain
   direction moves the pair apart at no cost. The dual variable of the pair must be 0.
 - b is free, and in some metric no similar pair is farther than a dissimilar pair. Then a larger multiple of this
   metric, with b between the two kinds, is never worse. It is better unless all distances are equal.
-Otherwise the minimizers are bounded, and strict dual variables exist. They make sum t alpha X positive definite. The
-dual variables of a metric near the central path are strict.
+In all other cases, let b be given, or let no metric make all pairs equally far. Then the minimizers are bounded, and
+strict dual variables exist. They make sum t alpha X positive definite. The dual variables of a metric near the central
+path are strict. If b is free and a metric makes all pairs equally far, the infimum need not be attained (docs/ldml.md).
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ SEPARATED = (
 
 
 class MiddleOfThePath(Anchors):
-    """Strict dual variables from a metric near the central path, if the minimizers are bounded."""
+    """Strict dual variables from a metric near the central path, if they exist."""
 
     @cached_property
     def shown(self) -> Shown:

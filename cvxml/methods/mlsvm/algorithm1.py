@@ -8,7 +8,7 @@ Here j runs over the impostors of point i, l over its targets, d_A(i, j) is the 
 impostor of least d_A, and x+ is a target.
 
 Corrected (default): x+ is the argMAX of d_A over the targets, and eta_t = 1/(lam (t + 1)), so the first step does not
-erase the start. As printed (`paper=True`): x+ is the argmin and eta_t = 1/(lam t). The printed iteration is no
+erase the start. As printed in our transcript (`paper=True`): x+ is the argmin and eta_t = 1/(lam t). This is no
 subgradient method for (2) and stalls above the optimum. Its gap, measured against a certified lower bound, shows by how
 much. The corrected gap falls about like 1/(lam t); docs/mlsvm_algorithm.md proves a bound for the best iterate. The
 package solves the problem by solver.py.

@@ -12,7 +12,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from sklearn.linear_model import LogisticRegression
 
 import cvxml
@@ -195,6 +195,29 @@ def test_what_is_near_an_infimum_that_is_not_attained_is_not_certified(exact: bo
     again = recertify(cvxml.load(tmp_path / "solution.json"), 1e-6, exact)
     assert again.verdict is Verdict.INCONCLUSIVE
     assert "attains" in again.reason
+
+
+def test_an_infimum_that_needs_an_unbounded_entry_is_not_certified() -> None:
+    """The best M_11 would be negative, and at M_11 = 0 the best M_12 is not 0. No psd matrix has both."""
+    X = [[0, 0], [0, 0], [0, 0], [0, 1], [1, 1], [2, 1]]
+    pairs = {
+        "similar": [[0, 3], [1, 3], [0, 4], [0, 5]],
+        "dissimilar": [[2, 3], [1, 4], [2, 4], [1, 5], [2, 5]],
+    }
+    c, t = np.array([0, 0, 1, 2, 0, 1, 1, 2, 2]), np.repeat([1, -1], [4, 5])
+    infimum = minimize(lambda v: np.logaddexp(0, t * (2 * v[0] * c - v[1])).sum(), [0.0, 0.0]).fun
+    with pytest.warns(match="not certified"):
+        solution = cvxml.solve("ldml", X, None, pairs=pairs)
+    assert solution.status not in (Status.CONVERGED, Status.STATIONARY)
+    assert solution.lower_bound <= infimum
+    values = []
+    for M_11 in (1e-2, 1e-4, 1e-6):
+        M = np.array([[M_11, 0.35], [0.35, 0.35**2 / M_11]])
+        values.append(cvxml.evaluate("ldml", X, None, M, pairs=pairs).objective)
+        report = cvxml.check("ldml", X, None, M, pairs=pairs, tol="loose", diagnosed=False)
+        assert report.verdict is not Verdict.CERTIFIED
+    assert values[0] > values[1] > values[2] > infimum
+    assert values[2] - infimum < 1e-4
 
 
 def test_a_loss_that_underflows_is_not_certified() -> None:
