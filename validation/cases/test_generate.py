@@ -367,7 +367,7 @@ def test_parts_refuse_numbers_that_are_none() -> None:
         ({**CASES[0].content, "flags": [5]}, "flags"),
         ({**CASES[0].content, "id": None}, "id"),
         ({**CASES[0].content, "inputs": [1]}, "inputs"),
-        ({**CASES[0].content, "inputs": {}}, "no X"),
+        ({**CASES[0].content, "inputs": {}}, '"X"'),
         ({**CASES[0].content, "kind": "whole"}, "problem"),
         ({**PARTS[0].content, "answer": 5}, "answer"),
         ({**PARTS[0].content, "tolerance": "small"}, "tolerance"),

@@ -23,7 +23,7 @@ from cvxml.core.metric import FloatArray
 
 
 def problem(B: FloatArray) -> cp.Problem:
-    """The problem at one query, as a convex problem in M = A^-1. Variable: "M" (D, D)."""
+    """The problem at one query, convex in the inverse of A. Variable: "M" (D, D), this inverse."""
     #: [The problem at a query x, which is not convex in A]
     #: min over A:  (tr[A^-1 B])^2   such that   |A| = 1, A psd
     #:   | \min_{A}\ (\operatorname{tr}[A^{-1} B])^2 \quad \text{such that} \quad |A| = 1, \ A \succeq 0 | (11)

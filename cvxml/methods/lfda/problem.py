@@ -11,7 +11,10 @@ from cvxml.methods.lfda.definitions import scatters
 
 
 def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The problem in plain metrics M = T T^T, T^T S_w T = I. Variable: "M" (d, d). k: the K of the affinities."""
+    """The problem in plain metrics. Variable: "M" (d, d).
+
+    Plain metrics are M = T T^T with T^T S_w T = I. k: the K of the affinities.
+    """
     #: [The problem, in T]
     #: max over T (d, r):  tr (T^T S_w T)^-1 T^T S_b T
     #:   | \max_{T \in \mathbb{R}^{d \times r}}\ \operatorname{tr} (T^T S_w T)^{-1} T^T S_b T
