@@ -367,7 +367,7 @@ BY_PAIRS = (
         mistakes={
             "gamma": Mistake("2 gamma: every pair in both orders", params={"gamma": 1.0}),
             "printed": Mistake(
-                "gamma = 1, u/gamma and l/gamma: Algorithm 1 as printed",
+                "gamma = 1, u/gamma and l/gamma: Algorithm 1 as quoted",
                 params={"gamma": 1.0, "bounds": [1.0, 12.0]},
             ),
             "roots": Mistake(ROOTS, params={"bounds": [0.5**0.5, 6.0**0.5]}),

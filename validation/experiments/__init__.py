@@ -6,11 +6,12 @@ from the root of the repository. NAME is mlsvm, table1, glml, synthetic or nca. 
 and the explanations of differences are data: words/NAME.toml (words.py). An experiment is a module here with
 
     TITLE, QUESTION      the first lines of the report
+    EACH, DEPARTURES     what an open observation is counted by; how data and methods differ from the paper's
     WHAT                 the setting, at its end
     PRESETS              name -> Preset
     tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first
     measure(task)        one piece: a dict for JSON, the same wherever it is computed, but for "seconds"
-    short(results, preset)      two sentences for the start of the report: the result, and the contradictions
+    short(results, preset)      for the start of the report: the result, and the contradictions, each with a list
     parts(results, preset)      tables of the paper's values and ours, verdicts, details: page.Parts
     draw(results, preset, figure)       the picture
 """

@@ -46,6 +46,7 @@ def grid_of(method: str) -> str:
 
 
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
 WHAT = WORDS(
     "setting",
     **(vars(glml_methods) | vars(glml_learnt)),  # their constants
@@ -58,7 +59,19 @@ WHAT = WORDS(
 ALL = PRESETS["full"].data  # by what they decide
 assert set(ALL) == {*PANELS, *SCALED}
 
-__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
+__all__ = [
+    "DEPARTURES",
+    "EACH",
+    "PRESETS",
+    "QUESTION",
+    "TITLE",
+    "WHAT",
+    "draw",
+    "measure",
+    "parts",
+    "short",
+    "tasks",
+]
 
 
 def tasks(preset: Preset) -> list[Task]:

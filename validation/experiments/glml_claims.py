@@ -46,6 +46,8 @@ class Claim(NamedTuple):
     needs: tuple[str, str, str]
     ahead: float = 0.0
     letters: str = ""
+    brief: str = ""
+    own: bool = False  # a reading of ours, which is not counted with the papers' sentences
 
     @property
     def panels(self) -> list[str]:

@@ -37,12 +37,12 @@ from validation.experiments.page import (
     bullets,
     counted,
     grouped,
-    listed,
+    nested,
     number,
     table,
     with_bars,
 )
-from validation.experiments.statistics import mean
+from validation.experiments.statistics import in_points, mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import NO_VERDICT, Verdict, difference, legend, letters
 
@@ -75,36 +75,159 @@ def own_of(cells: Cells) -> dict[str, Found]:
 
 
 def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, a sentence each."""
-    cells, said, against = cells_of(results), [], []
-    for name, sets in cells.readings().items():
-        there = cells.only(sets)
-        found = own_of(there)
-        verdicts, new = (
-            {
-                CLAIMS[key].said: of_enough(CLAIMS[key], each.these.sets, verdict).split(" (")[0]
-                for key, each in found.items()
-                if each.pairs
-                for verdict in [each.these.verdict if test == "these points" else each.new.verdict]
-            }
-            for test in TESTS
-        )
-        supported = [claim for claim, each in verdicts.items() if each == Verdict.SUPPORTED]
-        above, of_cells = gains(there)
-        tested = list(found["gain"].these.each.values())
-        figures = {
-            "above": above,
-            "of_cells": of_cells,
-            "tested": len(tested),
-            "better": tested.count(Verdict.SUPPORTED),
-            "worse": tested.count(Verdict.CONTRADICTED),
-            "verdicts": counted(verdicts.values()),
-            "supported": f"; supported: {'; '.join(supported)}" if supported else "",
-            "new": counted(new.values()),
-        }
-        said.append(WORDS("result", name=name, **figures))
-        against += [f"{claim} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED]
-    return [" ".join(said), WORDS("against", claims=number(len(against), "claim"), listed=listed(against))]
+    """Return the result and the contradictions, each with a list below it."""
+    cells = cells_of(results)
+    every = cells.readings()
+    readings = {name: own_of(cells.only(sets)) for name, sets in every.items()}
+    result = [gained(name, cells, every, found) for name, found in readings.items()]
+    result += others_gained(cells, readings)
+    counts, said = Counter[str](), []
+    for key, claim in CLAIMS.items():
+        where = {test: contradicting(key, readings, test) for test in TESTS}
+        if claim.own:
+            sets = {data for name in where[TESTS[0]] for data in sets_against(readings[name][key])}
+            said += (
+                [
+                    WORDS(
+                        "not_counted",
+                        said=claim.brief,
+                        sets=enumerated([data for data in cells.sets() if data in sets]),
+                    )
+                ]
+                if sets
+                else []
+            )
+            continue
+        counts["tested"] += any(verdict_of(key, own) for own in readings.values())
+        counts.update(test for test, names in where.items() if names)
+        if where[TESTS[0]]:
+            each = [against_in(key, name, readings, name in where[TESTS[1]]) for name in where[TESTS[0]]]
+            said.append(WORDS("against_one", said=claim.brief, readings="; ".join(each)))
+    first = WORDS(
+        "against",
+        of=number(counts["tested"], "sentence"),
+        count=counts[TESTS[0]],
+        are="is" if counts[TESTS[0]] == 1 else "are",
+        new=counts[TESTS[1]],
+        colon=":" if said else ".",
+    )
+    return [nested(WORDS("cell"), result), nested(first, said)]
+
+
+def verdict_of(key: str, own: Mapping[str, Found], test: str = TESTS[0]) -> str:
+    """Return the verdict on a claim; "" if too few of its sets were compared."""
+    found = own[key]
+    judged = found.these if test == TESTS[0] else found.new
+    said = of_enough(CLAIMS[key], judged.sets, judged.verdict) if found.pairs else NOT_RUN
+    return "" if said is None or said.startswith(NO_VERDICT) else said
+
+
+def contradicting(key: str, readings: Mapping[str, Mapping[str, Found]], test: str) -> list[str]:
+    """Return the readings that contradict a claim."""
+    return [name for name, own in readings.items() if verdict_of(key, own, test) == Verdict.CONTRADICTED]
+
+
+def sets_against(found: Found) -> list[str]:
+    """Return the sets that contradict a claim, for these points."""
+    return [data for data, verdict in found.these.sets.items() if verdict is Verdict.CONTRADICTED]
+
+
+def in_reading(name: str, readings: Collection[str]) -> str:
+    """Return the name of a reading, if there are several."""
+    return f" ({name})" if len(readings) > 1 else ""
+
+
+def gained(name: str, cells: Cells, every: Mapping[str, Sequence[str]], own: Mapping[str, Found]) -> str:
+    """Return how GLML does against Euclid in the cells of a reading; every: the sets of all readings."""
+    found = own["gain"]
+    above, of_cells = gains(cells.only(every[name]))
+    these, new = (list(each.each.values()) for each in (found.these, found.new))
+    below = [
+        f"{which.cell[0]} at {which.cell[1]}, {in_points(found.pairs[which].beyond().mean)} points"
+        for which, verdict in found.these.each.items()
+        if verdict is Verdict.CONTRADICTED
+    ]
+    first = next(iter(every))
+    again = gains(cells.only(set(every[name]) & set(every[first])))[1] if name != first else 0
+    return WORDS(
+        "gain",
+        name=name,
+        same=WORDS("same", count=again) if again else "",
+        above=above,
+        of_cells=of_cells,
+        tested=len(these),
+        better=these.count(Verdict.SUPPORTED),
+        new_better=new.count(Verdict.SUPPORTED),
+        worse=these.count(Verdict.CONTRADICTED),
+        where=f" ({'; '.join(below)})" if below else "",
+    )
+
+
+def others_gained(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> list[str]:
+    """Return the verdict on most metrics, then those on the other sentences that no reading contradicts."""
+    lines = []
+    for key, claim in CLAIMS.items():
+        found = {name: verdict for name, own in readings.items() if (verdict := verdict_of(key, own))}
+        if (
+            key == "gain"
+            or claim.own
+            or (key != "most" and contradicting(key, readings, TESTS[0]))
+            or not found
+        ):
+            continue
+        if key == "most":
+            said = [most_by_set(name, verdict, readings) for name, verdict in found.items()]
+            least, most = realisations(cells)
+            lines.append(WORDS("most", said=claim.brief, verdicts="; ".join(said), least=least, most=most))
+        else:
+            said = [f"{verdict}{in_reading(name, readings)}" for name, verdict in found.items()]
+            lines.append(WORDS("other", said=claim.brief, verdicts=", ".join(said)))
+    return lines
+
+
+def most_by_set(name: str, verdict: str, readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return the verdict that GLML outperforms most metrics, and on how many sets it does."""
+    sets = readings[name]["most"].these.sets
+    supported = [data for data, each in sets.items() if each is Verdict.SUPPORTED]
+    contrary = sets_against(readings[name]["most"])
+    return WORDS(
+        "most_verdict",
+        verdict=verdict,
+        reading=in_reading(name, readings),
+        supported=len(supported),
+        compared=len(sets),
+        names=f" ({enumerated(supported)})" if supported else "",
+        contradicted=f"{len(contrary)}" + (f" ({enumerated(contrary)})" if contrary else ""),
+    )
+
+
+def realisations(cells: Cells) -> tuple[int, int]:
+    """Return how many realisations the learnt metrics have at least and at most, where they have any."""
+    counts = [
+        len(there)
+        for methods in cells.accuracies.values()
+        for name in LEARNT
+        if (there := present(methods.get(name, {})))
+    ]
+    return min(counts, default=0), max(counts, default=0)
+
+
+def against_in(key: str, name: str, readings: Mapping[str, Mapping[str, Found]], new: bool) -> str:
+    """Return where a reading contradicts a claim, and where it supports it; new: it does for new points too."""
+    found = readings[name][key]
+    each = list(found.these.each.values())
+    supported = [data for data, verdict in found.these.sets.items() if verdict is Verdict.SUPPORTED]
+    return WORDS(
+        "against_reading",
+        contrary=enumerated(sets_against(found)),
+        others=f" (supported on {enumerated(supported)})"
+        if supported and CLAIMS[key].needs[2] != "every"
+        else "",
+        against=each.count(Verdict.CONTRADICTED),
+        of=len(each),
+        reading=in_reading(name, readings),
+        new=WORDS("against_new") if new else "",
+    )
 
 
 def gains(cells: Cells) -> tuple[int, int]:

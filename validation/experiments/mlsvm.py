@@ -30,9 +30,22 @@ ROWS: dict[str, dict[str, int]] = {"spambase": {"kernel": 200}}
 MACHINES = ("SVM", "Crammer-Singer")  # that classify by themselves
 OF_A_KERNEL = ("MLSVM", "MLSVM per class", *MACHINES)
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
 WHAT = WORDS("setting", **globals())  # with the constants above
 
-__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
+__all__ = [
+    "DEPARTURES",
+    "EACH",
+    "PRESETS",
+    "QUESTION",
+    "TITLE",
+    "WHAT",
+    "draw",
+    "measure",
+    "parts",
+    "short",
+    "tasks",
+]
 
 
 class Choice(NamedTuple):

@@ -13,7 +13,8 @@ from validation.experiments.page import (
     counted,
     crossed,
     grouped,
-    listed,
+    nested,
+    number,
     table,
     with_bars,
 )
@@ -77,33 +78,73 @@ def parts(results: Results, preset: Preset) -> Parts:
 
 
 def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, a sentence each."""
+    """Return the result and the contradictions, each with a list below it."""
     groups = whole(results)
-    lowest = []
-    for methods in groups.values():
-        means = {name: round(mean_of(methods, name), 9) for name in CANDIDATES}
-        lowest += [name for name, value in means.items() if value == min(means.values())]
-    every, against = sentences(groups), []
-    of_mlsvm = [found for (_, of), found in every[0].verdicts["With Holm"].items() if of == "MLSVM"]
-    for each in every:
-        own, holm, new = (
-            [list(found.values()).count(kind) for kind in (Verdict.CONTRADICTED, Verdict.SUPPORTED)]
-            for found in each.verdicts.values()
-        )
-        if own[0] or holm[0]:
-            against.append(
-                WORDS("against_one", said=each.said, own=own, of=len(each.pairs), holm=holm, new=new)
-            )
-    result = WORDS(
-        "result",
-        better=of_mlsvm.count(Verdict.SUPPORTED),
-        worse=of_mlsvm.count(Verdict.CONTRADICTED),
-        lowest=counted(lowest),
-        lower=lower_means(groups),
-        near=sum(not is_marked(methods, data) for data, methods in groups.items()),
-        sets=len(groups),
+    every = sentences(groups)
+    here, there = among_best(groups)
+    of_mlsvm = {
+        test: [found for (_, of), found in each.items() if of == "MLSVM"]
+        for test, each in every[0].verdicts.items()
+    }
+    better, new_better = (of_mlsvm[test].count(Verdict.SUPPORTED) for test in TESTS[1:])
+    worse, new_worse = (of_mlsvm[test].count(Verdict.CONTRADICTED) for test in TESTS[1:])
+    models = ", ".join(f"{name} {here[name]} ({there[name]})" for name in CANDIDATES[::-1])
+    near, below, above = apart(groups)
+    given = {"lower": ", ".join(below) or "none", "higher": ", ".join(above) or "none"}
+    result = [
+        WORDS("best", models=models),
+        WORDS("better", better=better, worse=worse, new_better=new_better, new_worse=new_worse),
+        lower_means(groups),
+        WORDS("near", near=number(len(near), "set"), names=f" ({', '.join(near)})" if near else "", **given),
+    ]
+    return [nested(WORDS("result", sets=len(groups)), result), nested(*contradictions(groups, every))]
+
+
+def apart(groups: Groups) -> tuple[list[str], list[str], list[str]]:
+    """Return the sets on which MLSVM does not differ from the paper's lowest error, is below it, and is above it."""
+    near = [data for data, methods in groups.items() if not is_marked(methods, data)]
+    below = [data for data, methods in groups.items() if mean_of(methods, "MLSVM") < PAPER[data][0]]
+    return (
+        near,
+        [data for data in groups if data in below and data not in near],
+        [data for data in groups if data not in below and data not in near],
     )
-    return [result, WORDS("against", count=len(against), of=len(every), listed=listed(against))]
+
+
+def contradictions(groups: Groups, every: Sequence[Sentence]) -> tuple[str, list[str]]:
+    """Return how many of the paper's sentences are contradicted, and each of them; last those on the best models."""
+    said, totals = [], dict.fromkeys(TESTS, 0)
+    for each in every:
+        counts = {
+            test: list(found.values()).count(Verdict.CONTRADICTED) for test, found in each.verdicts.items()
+        }
+        totals = {test: totals[test] + counts[test] for test in TESTS}
+        if counts[TESTS[0]]:
+            support = list(each.verdicts[TESTS[0]].values()).count(Verdict.SUPPORTED)
+            said.append(
+                WORDS(
+                    "against_one",
+                    said=each.brief,
+                    against=counts[TESTS[0]],
+                    of=len(each.pairs),
+                    support=support,
+                )
+            )
+    first = WORDS(
+        "against",
+        count=f"all {len(every)}" if len(said) == len(every) else f"{len(said)} of the {len(every)}",
+        colon=":" if said else ".",
+    )
+    own, holm, new = totals.values()
+    more = [WORDS("stricter", own=own, holm=holm, new=new)] if said else []
+    here, _ = among_best(groups)
+    on_best = []
+    if always_best(here, groups) != ["MLSVM"]:
+        on_best.append(WORDS("only", always=", ".join(always_best(here, groups)) or "none"))
+    if not here["MLSVM"] > max(here["LMNN"], here["ITML"]):
+        on_best.append(WORDS("reliable", here=", ".join(f"{name} {here[name]}" for name in METRICS)))
+    more += [WORDS("counts", said=", and ".join(on_best))] if on_best else []
+    return first, [*said, *more]
 
 
 # --- errors
@@ -165,9 +206,10 @@ def at_the_edge(methods: dict[str, list[Result]], preset: Preset) -> str:
 
 
 class Sentence(NamedTuple):
-    """A sentence of the paper, what is compared for it, the comparisons, and their verdicts by each of the tests."""
+    """A sentence of the paper, its words on the first screen, what is compared, and the verdicts by each test."""
 
     said: str
+    brief: str
     means: str
     pairs: dict[Comparison, Compared]
     verdicts: dict[str, dict[Comparison, Verdict]]
@@ -181,6 +223,7 @@ def sentences(groups: Groups) -> list[Sentence]:
 def sentence(
     groups: Groups,
     said: str,
+    brief: str,
     means: str,
     worse: list[str],
     better: list[str],
@@ -200,6 +243,7 @@ def sentence(
     found = alone, judged(here, favour, against), judged(pairs, favour, against)
     return Sentence(
         said,
+        brief,
         means.format(point=-100 * favour, lower=lower_means(groups)),
         pairs,
         dict(zip(TESTS, found, strict=True)),
@@ -236,29 +280,44 @@ def of_one(sentence: Sentence) -> list[str]:
 # --- details
 
 
+def best_of(methods: dict[str, list[Result]], names: Sequence[str]) -> list[str]:
+    """Return the methods with errors that do not differ from the lowest, the lowest first."""
+    return not_worse({name: errors_of(methods, name) for name in names})
+
+
+def among_best(groups: Groups) -> tuple[dict[str, int], dict[str, int]]:
+    """Return on how many sets each of the paper's models is among the best: here, and in Table 2."""
+    best = [best_of(methods, CANDIDATES) for methods in groups.values()]
+    here = {name: sum(name in models for models in best) for name in CANDIDATES}
+    there = {name: sum(NAMES.get(name, name) in PAPER[data][1] for data in groups) for name in CANDIDATES}
+    return here, there
+
+
+def always_best(here: dict[str, int], groups: Groups) -> list[str]:
+    """Return the models that are among the best on every set."""
+    return [name for name, count in here.items() if count == len(groups)]
+
+
 def best_models(groups: Groups) -> list[str]:
     """As Table 2: the methods whose errors do not differ from the least by a paired t-test at the 95 % level.
 
     Then on how many sets each of the paper's models is among the best, which the paper has two sentences about.
     """
 
-    def best_of(methods: dict[str, list[Result]], names: Sequence[str]) -> list[str]:
-        return not_worse({name: errors_of(methods, name) for name in names})
-
-    best = {data: best_of(methods, CANDIDATES) for data, methods in groups.items()}
     rows = [
-        [data, *map(", ".join, (best[data], best_of(methods, METHODS), PAPER[data][1]))]
+        [data, *map(", ".join, (best_of(methods, CANDIDATES), best_of(methods, METHODS), PAPER[data][1]))]
         for data, methods in groups.items()
     ]
-    here = {name: sum(name in models for models in best.values()) for name in CANDIDATES}
-    there = [sum(NAMES.get(name, name) in PAPER[data][1] for data in groups) for name in CANDIDATES]
+    here, there = among_best(groups)
     return WORDS.page(
         "best_models",
         best=table(["data", "the paper's models", "all of ours", "the paper"], rows),
-        always=", ".join(name for name in CANDIDATES if here[name] == len(groups)) or "none",
+        always=", ".join(always_best(here, groups)) or "none",
         negated="" if here["MLSVM"] > max(here["LMNN"], here["ITML"]) else "not ",
         sets=len(groups),
-        how_often=table(["", *CANDIDATES], [["ours", *here.values()], ["the paper's Table 2", *there]]),
+        how_often=table(
+            ["", *CANDIDATES], [["ours", *here.values()], ["the paper's Table 2", *there.values()]]
+        ),
     )
 
 

@@ -37,6 +37,7 @@ BINS = (18.8333, 23.7)  # of the target of housing: three classes of nearly the 
 UNSCALED = (DIGITS, "rings")
 STARTS = {"NCA": ("auto", "likelihood"), "NCA 2": ("auto", "likelihood", "pca")}
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
 WHAT = WORDS(
     "setting",
     **(vars(nca_claims) | vars(nca_more) | globals()),  # the constants of these modules
@@ -44,7 +45,19 @@ WHAT = WORDS(
     equal=10.0**-EQUAL,
 )
 
-__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
+__all__ = [
+    "DEPARTURES",
+    "EACH",
+    "PRESETS",
+    "QUESTION",
+    "TITLE",
+    "WHAT",
+    "draw",
+    "measure",
+    "parts",
+    "short",
+    "tasks",
+]
 
 
 def parts(results: Results, preset: Preset) -> Parts:

@@ -18,8 +18,7 @@ from validation.experiments.page import (
     bullets,
     counted,
     grouped,
-    listed,
-    number,
+    nested,
     table,
     with_bars,
 )
@@ -43,32 +42,92 @@ POINT = f"{100 * note.NEAR:g} point"  # what counts as little
 SHOWN = ("difference", "95 %, new points", "effect")
 VERDICTS = ("these points", "new points")
 C = Verdict.CONTRADICTED
+MAIN = [panel.name for panel in note.PANELS[:4]]  # the figures of the first sentence
+OUR_MARK = "our classes"
 
 
 def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, a sentence each."""
-    groups = grouped(results)
-    panels, beyond = note.by_choice(groups)
-    claims = [claim for claim in map(note.agreed, (*panels, *beyond.values())) if claim.pairs]
-    against: dict[str, set[str]] = {}
-    supported: dict[str, list[str]] = {}
-    for claim in claims:
-        if together(claim, claim.here) is Verdict.SUPPORTED:
-            supported.setdefault(f'"{claim.sentence}"', []).append(claim.where)
-        if contrary := contradicting(claim):
-            against.setdefault(f'"{claim.sentence}"', set()).update(contrary)
-    held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
-    said = [
-        f"{sentence} (on {', '.join(data for data in groups if data in found)}"
-        f"{', whose classes are our choice' if found <= set(note.OUR_CLASSES) else ''})"
-        for sentence, found in against.items()
+    """Return the result and the contradictions, each with a list below it."""
+    panels, more = note.by_choice(grouped(results))
+    every = [claim for claim in map(note.agreed, (*panels, *more.values())) if claim.pairs]
+    main = [claim for claim in every if claim.where in MAIN]
+    beyond = [claim for claim in every if claim.where not in MAIN]
+    result = [
+        WORDS(
+            "figures",
+            said=sentence,
+            places=" ".join(of_panel(claim) for claim in main if claim.sentence == sentence),
+        )
+        for sentence in dict.fromkeys(claim.sentence for claim in main)
     ]
-    new = counted(together(claim, claim.new) for claim in claims)
+    result += [of_others(beyond)] if beyond else []
+    said, counts = [], Counter[str]()
+    for sentence in dict.fromkeys(claim.sentence for claim in every):
+        own = [claim for claim in every if claim.sentence == sentence]
+        counts["new"] += any(contradicting(claim, claim.new) for claim in own)
+        if places := [place(claim) for claim in own if contradicting(claim)]:
+            said.append(WORDS("against_one", said=sentence, places="; ".join(places)))
+    first = WORDS(
+        "against",
+        count=len(said),
+        of=len({claim.sentence for claim in every}),
+        new=counts["new"],
+        colon=":" if said else ".",
+    )
+    return [nested(WORDS("result"), result), nested(first, said)]
+
+
+def of_panel(claim: Judged) -> str:
+    """Return on which sets a sentence on a figure is supported, undecided and contradicted."""
+    missing = [data for data in claim.about if data not in sets(claim)]
+    new = by_kind(claim, claim.new, (Verdict.SUPPORTED, C))
+    return WORDS(
+        "figure",
+        name=claim.where,
+        said=claim.sentence,
+        sets=by_kind(claim, claim.here),
+        new=WORDS("new_sets", sets=new) if new else "",
+        missing=WORDS("missing_sets", sets=", ".join(missing)) if missing else "",
+    )
+
+
+def by_kind(claim: Judged, found: dict[Key, Verdict], kinds: Collection[Verdict] = tuple(Verdict)) -> str:
+    """Return the sets of a sentence by their verdicts."""
+    every, said = sets(claim), []
+    for kind in kinds:
+        of = [data for data in every if note.of_set(found, data) is kind]
+        names = [shown_set(data) if kind is C else data for data in of]
+        said += [f"{kind} on " + (f"all {len(of)} sets" if of == every else ", ".join(names))] if of else []
+    return "; ".join(said)
+
+
+def shown_set(data: str) -> str:
+    """Return the name of a set, with a mark if its classes are ours."""
+    return f"{data} ({OUR_MARK})" if data in note.OUR_CLASSES else data
+
+
+def of_others(claims: Sequence[Judged]) -> str:
+    """Return the verdicts on the sentences beyond the figures, over all their sets."""
     verdicts = counted(f"{together(claim, claim.here)}{so_far(claim, claim.here)}" for claim in claims)
-    return [
-        WORDS("result", places=len(claims), verdicts=verdicts, held=held or "none", new=new),
-        WORDS("against", sentences=number(len(said), "sentence"), listed=listed(said)),
-    ]
+    return WORDS(
+        "other_sentences",
+        places=len(claims),
+        verdicts=verdicts,
+        new=counted(together(claim, claim.new) for claim in claims),
+    )
+
+
+def place(claim: Judged) -> str:
+    """Return where a sentence is contradicted: on which sets, and in how many comparisons."""
+    new = contradicting(claim, claim.new)
+    return WORDS(
+        "against_place",
+        where=claim.where,
+        sets=", ".join(map(shown_set, contradicting(claim))),
+        count=list(claim.here.values()).count(C),
+        of=len(claim.here),
+        new=WORDS("new_too", sets=", ".join(map(shown_set, new))) if new else "",
+    )
 
 
 def parts(results: Results, preset: Preset) -> Parts:
@@ -173,7 +232,7 @@ def contradicting(claim: Judged, found: dict[Key, Verdict] | None = None) -> lis
 def contradicted(claim: Judged) -> list[str]:
     """A sentence, if some set contradicts it for these points."""
     contrary = [
-        f"{data} (on our classes)" if data in note.OUR_CLASSES else data for data in contradicting(claim)
+        f"{data} (on {OUR_MARK})" if data in note.OUR_CLASSES else data for data in contradicting(claim)
     ]
     where = f"{claim.where}: contradicted on {', '.join(contrary)}; open."
     return [f'"{claim.sentence}", {where}'] if contrary else []

@@ -8,7 +8,7 @@ import platform
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -96,16 +96,18 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
     unexplained = open_lines(parts.lines)
     what = experiment.WHAT.strip()
     seconds = [result["seconds"] for _, result in results]
-    return WORDS.block(
+    lines = WORDS.block(
         "report",
         title=experiment.TITLE,
         stem=stem,
         question=experiment.QUESTION,
         run=shares(recorded["preset"], results, experiment),
         less=number(len(preset.thinner), "restriction"),
+        departures=departures(results, experiment),
         result=result,
         against=against,
         unexplained=number(len(unexplained), "observation"),
+        each=getattr(experiment, "EACH", "") if len(unexplained) > 1 else "",
         subjects=subjects(unexplained),
         list=WORDS("list", anchor=anchor(OPEN)) if unexplained else "",
         tests=[WORDS("tests")] if "new points" in f"{result} {against}".lower() else [],
@@ -129,6 +131,7 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
         looks=[WORDS("looks")] if any("`looks.py`" in line for line in (what, *parts.lines)) else [],
         missing=list(parts.run),
     )
+    return [part for line in lines for part in line.split("\n")]
 
 
 def subjects(unexplained: Sequence[str]) -> str:
@@ -146,13 +149,44 @@ def shares(name: str, results: Results, experiment: ModuleType) -> str:
         part=f"All {wanted}" if count == wanted else f"{count} of the {wanted}",
         share=f" ({100 * count / wanted:.0f} %)" if count < wanted else "",
         preset=name,
-        sets=number(len({task.data for task, _ in results}), "data set"),
+        sets=sets_run({task.data for task, _ in results}),
     )
     if name == "full":
         return said
     whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
     same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
     return said + WORDS("full", whole=len(whole), same=same)
+
+
+def sets_run(names: Collection[str]) -> str:
+    """For example "8 data sets, 5 of them also z-scored". The name of a variant begins with that of its set."""
+    variants = {
+        name: name.removeprefix(f"{other} ")
+        for name in names
+        for other in names
+        if name.startswith(f"{other} ")
+    }
+    said = number(len(names) - len(variants), "data set")
+    if len(variants) == 1:
+        return f"{said}, one of them also as *{min(variants)}*"
+    return (
+        f"{said}, {len(variants)} of them also {', '.join(sorted(set(variants.values())))}"
+        if variants
+        else said
+    )
+
+
+def departures(results: Results, experiment: ModuleType) -> str:
+    """Return how the data and methods differ from the paper's in every preset, for the sets that were run."""
+    run = {task.data for task, _ in results}
+    every = getattr(experiment, "DEPARTURES", ())
+    said = [each["said"] for each in every if not each.get("sets") or run & set(each["sets"])]
+    return WORDS("departures", said="; ".join(said)) if said else ""
+
+
+def nested(first: str, points: Sequence[str]) -> str:
+    """Return a sentence of the first screen with a list below it."""
+    return "\n  - ".join([first, *points])
 
 
 def begun(made: dict[str, Any]) -> list[str]:

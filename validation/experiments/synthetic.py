@@ -31,6 +31,7 @@ HIGH = 50  # dimensions from which grids end where they end, and the dearest met
 DRAWN = (MIXTURE, *map(named, DIMENSIONS))
 DEAREST = ("PLML", "BoostMetric", MIXTURES)
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
 WHAT = WORDS(
     "setting",
     **(vars(glml_methods) | vars(glml_learnt) | globals()),  # the constants of these modules
@@ -40,7 +41,20 @@ WHAT = WORDS(
     parameters=GLML("parameters"),
 )
 
-__all__ = ["DRAWN", "PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
+__all__ = [
+    "DEPARTURES",
+    "DRAWN",
+    "EACH",
+    "PRESETS",
+    "QUESTION",
+    "TITLE",
+    "WHAT",
+    "draw",
+    "measure",
+    "parts",
+    "short",
+    "tasks",
+]
 
 
 def tasks(preset: Preset) -> list[Task]:

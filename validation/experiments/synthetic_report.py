@@ -53,6 +53,7 @@ class Judged(NamedTuple):
     pairs: dict[Comparison, Compared]
     verdicts: dict[Comparison, Verdict]
     verdict: Verdict | None
+    own: bool = False  # a reading of ours, which is not counted with the papers' sentences
 
     def __str__(self) -> str:
         """The verdict, with whose data it is of where it is against the papers, which do not print theirs."""
@@ -118,7 +119,8 @@ def claims(found: Accuracies) -> list[Judged]:
         ahead = words.get("ahead", 0.0)
         verdicts = judged(pairs, ahead, min(ahead, 0.0))
         verdict = joined(list(verdicts.values()), NEEDS[words.get("needs", "every")])
-        made.append(Judged(words["said"], means, words.get("of", "Gaussians"), pairs, verdicts, verdict))
+        of, own = words.get("of", "Gaussians"), words.get("own", False)
+        made.append(Judged(words["said"], means, of, pairs, verdicts, verdict, own))
     return made
 
 
@@ -145,14 +147,16 @@ def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     found = accuracies_of(results)
     every = claims(found)
-    against = [claim.said for claim in every if claim.verdict is Verdict.CONTRADICTED]
     leads = [
         f"{difference(*each).shown(1)} on {data}"
         for data in found
         if (each := compared(found, (data, "GLML"), (data, "Euclid"))) is not None
     ]
+    papers, ours = ([claim for claim in every if claim.own is own] for own in (False, True))
+    against = [claim.said for claim in papers if claim.verdict is Verdict.CONTRADICTED]
+    own = WORDS("own", count=len(ours), verdicts=counted(ours))
     return [
-        WORDS("result", leads="; ".join(leads), count=len(every), verdicts=counted(every)),
+        WORDS("result", leads="; ".join(leads), count=len(papers), verdicts=counted(papers), own=own),
         WORDS("against", sentences=number(len(against), "sentence"), listed=listed(against, ", ")),
     ]
 

@@ -29,13 +29,26 @@ def grid(method: str) -> str:
 
 
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
 WHAT = WORDS(
     "setting",
     **(vars(table1_others) | vars(table1_ours) | globals()),  # the constants of these modules
     grids={method: grid(method) for method in WEIGHTS},
 )
 
-__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
+__all__ = [
+    "DEPARTURES",
+    "EACH",
+    "PRESETS",
+    "QUESTION",
+    "TITLE",
+    "WHAT",
+    "draw",
+    "measure",
+    "parts",
+    "short",
+    "tasks",
+]
 
 
 def tasks(preset: Preset) -> list[Task]:

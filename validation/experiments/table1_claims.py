@@ -241,13 +241,16 @@ def decidable(cells: Cells, which: Comparison) -> bool:
 
 
 def left_out(cells: Cells) -> str:
-    """Which methods are not compared on which sets, as they learn from less."""
+    """Which methods are not compared on which sets, because they learn from less."""
     found: dict[str, dict[str, None]] = {}
     for data, method, k in cells:
         if less_of(cells, data, method, k):
             found.setdefault(method, {})[data] = None
-    said = "; ".join(f"{method} on {', '.join(sets)}" for method, sets in found.items())
-    return f" ({said})" if said else ""
+    every = {source(data) for data, _, _ in cells}
+    return "; ".join(
+        f"{method} on {'all sets' if every <= sets.keys() else ', '.join(sets)}"
+        for method, sets in found.items()
+    )
 
 
 # --- the part of the report
@@ -263,7 +266,7 @@ def verdicts(cells: Cells, ks: Iterable[int]) -> list[str]:
         alternatives=alternatives(cells),
         lost=[WORDS("lost", places=places)] if places else [],
         NOT_DECIDABLE=NOT_DECIDABLE,
-        left_out=left_out(cells),
+        left_out=f" ({left})" if (left := left_out(cells)) else "",
         further=further(cells),
     )
 

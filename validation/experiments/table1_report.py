@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from validation.experiments import table1_claims as claiming
-from validation.experiments.page import Parts, Results, bullets, counted, crossed, listed, number, table
+from validation.experiments.page import (
+    Parts,
+    Results,
+    bullets,
+    counted,
+    crossed,
+    listed,
+    nested,
+    number,
+    table,
+)
 from validation.experiments.table1_claims import (
     COLUMNS,
     KS,
+    OTHERS,
     OURS,
     WORDS,
     Cells,
@@ -32,38 +43,111 @@ MARKS = {
     " *": "\\* more than two standard errors from the paper's figure",
     "†": "† the fit ended early on some fold",
 }
+ROWS = {**{name: (name,) for name in OTHERS}, "ours by three solvers": OURS}
 RING: dict[str, Any] = {"color": "#777777", "mfc": "none", "ms": 12, "mew": 0.8}
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 
 
 def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, a sentence each."""
+    """Return the result with a list below it, and the contradictions."""
     cells, ks = arranged(results), preset.settings["k"]
-    ours, against, rest = [], [], []
     every = claiming.claims(cells, ks)
+    rest: dict[str, list[str]] = {}
+    against: dict[str, list[str]] = {}
+    ours = {name.split()[-1]: claim for name, claim in every.items() if "others" in name}
+    result = [less_error(cells, ours)] if ours else []
     for name, claim in every.items():
-        found, of = list(claim.said.values()), len(claim.pairs)
-        if "others" in name:
-            supported, undecided = (found.count(kind) for kind in (Verdict.SUPPORTED, Verdict.UNDECIDED))
-            rivals = [which.worse for which, each in claim.verdicts.items() if each is Verdict.SUPPORTED]
-            counts = {"supported": supported, "undecided": undecided, "euclidean": rivals.count("Euclidean")}
-            ours.append(WORDS("ours", by=name.split()[-1], of=of, **counts))
-        else:
-            rest.append(f"{name} ({counted(found)})")
-        if count := found.count(Verdict.CONTRADICTED):
-            against.append(f"{name} ({count} of {of} comparisons)")
-    marked = [method for data, method, k in cells if is_marked(cells, data, method, k)]
-    result = WORDS(
-        "result",
-        marks=len(marked),
-        own=sum(method in OURS for method in marked),
-        compared=sum(paper_of(*cell) is not None for cell in cells),
-        ours=", ".join(ours) or "not compared",
-        rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
-    )
+        of = against.setdefault(name.split(", by ")[0], [])
+        contrary = [str(which) for which, each in claim.said.items() if each == Verdict.CONTRADICTED]
+        if contrary:
+            names = f": {contrary[0]}" if len(contrary) == 1 else ""
+            counts = {"count": len(contrary), "of": len(claim.pairs), "names": names}
+            of.append(WORDS("places", by=name.split()[-1], **counts))
+        if "others" not in name:
+            said = f"{counted(claim.said.values())} by {name.split()[-1]}{leads(claim)}"
+            rest.setdefault(name.split(", by ")[0], []).append(said)
+    result += [WORDS("left_out", said=left)] if (left := claiming.left_out(cells)) else []
+    result += [WORDS("cells", **cell_counts(cells, preset)), differences(cells, preset)]
+    others = [f"{name}: {', '.join(said)}" for name, said in rest.items()]
+    result += [WORDS("rest", said="; ".join(others))] if others else []
+    sentences = [f"{name} ({'; '.join(said)})" for name, said in against.items() if said]
     lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
-    given = {"count": len(against), "claims": number(len(every), "claim"), "listed": listed(against)}
-    return [result, WORDS("against", lost=lost, places=places, **given)]
+    given = {"count": len(sentences), "claims": number(len(against), "claim"), "listed": listed(sentences)}
+    return [nested(WORDS("result"), result), WORDS("against", lost=lost, places=places, **given)]
+
+
+def differences(cells: Cells, preset: Preset) -> str:
+    """Return how many errors of each method differ from the paper's, and on which side ours are."""
+    compared = [cell for cell in cells if paper_of(*cell) is not None]
+    if not compared:
+        return WORDS("not_in_table")
+    of = {name: [cell for cell in compared if cell[1] in methods] for name, methods in ROWS.items()}
+    counts = []
+    for name, found in of.items():
+        variants = sorted({data for data, _, _ in found if data != claiming.source(data)})
+        also = f" ({', '.join(variants)} too)" if variants else ""
+        marks = sum(is_marked(cells, *cell) for cell in found)
+        counts += [f"{name} {marks} of {len(found)}{also}"] if found else []
+    below = sum(
+        claiming.mean_of(cells[cell], cell[2]).value < paper[0] / 100
+        for cell in of[list(ROWS)[-1]]
+        if (paper := paper_of(*cell)) is not None and is_marked(cells, *cell)
+    )
+    few = sum(cell[1] in OURS for cell in few_folds(cells, preset).intersection(compared))
+    sides = []
+    for by in OURS[:2]:
+        apart = [
+            100 * claiming.mean_of(cells[cell], cell[2]).value - paper[0]
+            for cell in compared
+            if cell[1] == by and (paper := paper_of(*cell)) is not None
+        ]
+        if apart:
+            more = sum(each > 0 for each in apart)
+            sides.append(WORDS("above", above=more, of=len(apart), by=by, mean=f"{np.mean(apart):+.1f}"))
+    said = " and ".join(sides) or "nowhere"
+    return WORDS(
+        "differ",
+        counts=", ".join(counts),
+        below=WORDS("below", below=below) if below else "",
+        few=WORDS("few", few=few) if few else "",
+        above=said,
+    )
+
+
+def less_error(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
+    """Return in how many comparisons ours has less error than Euclid, and than the learnt metrics, by each solver.
+
+    A learnt metric with an error that is not the paper's may be another one than the paper's.
+    """
+
+    def count(kept: Callable[[claiming.Comparison], bool]) -> str:
+        said = []
+        for by, claim in ours.items():
+            found = [each for which, each in claim.verdicts.items() if kept(which)]
+            said.append(f"{found.count(Verdict.SUPPORTED)} of {len(found)} ({by})")
+        return " and ".join(said)
+
+    compared = {which.worse for claim in ours.values() for which in claim.pairs}
+    more = [list(claim.verdicts.values()).count(Verdict.CONTRADICTED) for claim in ours.values()]
+    return WORDS(
+        "ours",
+        euclid=count(lambda which: which.worse == "Euclidean"),
+        others=", ".join(other for other in OTHERS[1:] if other in compared) or "others",
+        learnt=count(lambda which: which.worse != "Euclidean"),
+        agree=count(
+            lambda which: (
+                which.worse != "Euclidean" and not is_marked(cells, which.data, which.worse, which.k)
+            )
+        ),
+        more=", ".join(f"{count} ({by})" for by, count in zip(ours, more, strict=True)),
+    )
+
+
+def leads(claim: claiming.Claim) -> str:
+    """Return in how many comparisons the inferior one has less error, if there is no verdict."""
+    if set(claim.said.values()) != {claiming.NOT_DECIDABLE}:
+        return ""
+    return WORDS("leads", count=sum(pair.difference > 0 for pair in claim.pairs.values()))
 
 
 def parts(results: Results, preset: Preset) -> Parts:
@@ -89,9 +173,9 @@ def parts(results: Results, preset: Preset) -> Parts:
     return Parts(tables, claiming.verdicts(cells, ks), details, ["", amount(cells, preset)])
 
 
-def amount(cells: Cells, preset: Preset) -> str:
-    """How many cells of the paper's table there are, and how many folds."""
-    short = {cell for cell in cells if len(cells[cell]) < claiming.folds_of(cell[0], preset)}
+def cell_counts(cells: Cells, preset: Preset) -> dict[str, int]:
+    """How many cells of the paper's table are run, how many with all folds, points and axes, and how many there are."""
+    short = few_folds(cells, preset)
     own, whole = set(), set()
     for data, method, k in cells:
         if paper_of(data, method, k):
@@ -100,15 +184,20 @@ def amount(cells: Cells, preset: Preset) -> str:
             if (data, method, k) not in short and not claiming.less_of(cells, data, method, k):
                 whole.add(cell)
     columns = len(KS) * len(claiming.SETS)
-    counts = {
-        "own": len(own),
-        "whole": len(whole),
-        "total": len(claiming.METHODS) * columns,
-        "only": 2 * columns,
-    }
+    total = len(claiming.METHODS) * columns
+    return {"own": len(own), "whole": len(whole), "total": total, "only": len(ONLY_PAPER) * columns}
+
+
+def few_folds(cells: Cells, preset: Preset) -> set[claiming.Cell]:
+    """The cells with fewer folds than the paper's."""
+    return {cell for cell in cells if len(cells[cell]) < claiming.folds_of(cell[0], preset)}
+
+
+def amount(cells: Cells, preset: Preset) -> str:
+    """How many cells of the paper's table there are, and how many folds."""
     absent = [data for data in preset.data if data not in sets_of(cells)]
-    partial = sorted({data for data, _, _ in short})
-    said = [WORDS("details.amount", **counts)]
+    partial = sorted({data for data, _, _ in few_folds(cells, preset)})
+    said = [WORDS("details.amount", **cell_counts(cells, preset))]
     said += [f"Not run yet: {', '.join(absent)}."] if absent else []
     said += [f"Not all folds are run yet of {', '.join(partial)}."] if partial else []
     return " ".join(said)

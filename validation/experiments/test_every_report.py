@@ -94,6 +94,17 @@ def test_a_set_that_is_not_run_is_left_out_and_the_share_is_said(name: str) -> N
     assert f"All {len(results)} tasks" in "".join(lines_of(name, results))
 
 
+def test_departures_from_the_paper_are_those_of_the_sets_that_are_run() -> None:
+    """Of GLML's small sets none departs; of NCA's the faces are absent, and housing is not run."""
+    small = run("glml", around({}))
+    assert page.departures(small, command.of("glml")) == ""
+    with_spoken = [(small[0][0]._replace(data="spoken"), small[0][1]), *small[1:]]
+    assert "TI46" in page.departures(with_spoken, command.of("glml"))
+    of_nca = page.departures(run("nca", around({})), command.of("nca"))
+    assert "faces" in of_nca
+    assert "housing" not in of_nca
+
+
 @every_experiment
 def test_of_one_split_nothing_is_supported_or_contradicted_by_a_t_test(name: str) -> None:
     verdicts = [cell for _, cell in cells_of(lines_of(name, run(name, around({}, noise=0.1), 1)))]

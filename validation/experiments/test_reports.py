@@ -118,11 +118,17 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
 
 
 def sentences_of(stem: str) -> tuple[dict[str, str], str]:
-    """The sentences at the start of a report, by their names; and the text after them."""
+    """The sentences at the start of a report, by their names, each with its list; and the text after them."""
     first, rest = (FOLDER / f"{stem}.md").read_text(encoding="utf-8").split("\n\n![", 1)
-    named = (line.split("**", 2)[1:] for line in first.splitlines() if line.startswith("- **"))
+    named: dict[str, str] = {}
+    for line in first.splitlines():
+        if line.startswith("- **"):
+            name, said = line.split("**", 2)[1:]
+            named[name.rstrip(".")] = said
+        elif line.startswith("  - "):
+            named[next(reversed(named))] += f"\n{line[4:]}"
     assert ("*New points*" in first) == ("new points" in first)
-    return {name.rstrip("."): said for name, said in named}, rest
+    return named, rest
 
 
 def numbers(text: str) -> list[int]:
@@ -142,11 +148,16 @@ def test_a_report_starts_with_five_sentences(path: Path) -> None:
     )
     keys = {task.key: task.settings for task, _ in results}
     share = [len(wanted), round(100 * len(keys) / len(wanted))] if len(keys) < len(wanted) else []
-    counts = [len(keys), *share, len({task.data for task, _ in results})]
+    names = {task.data for task, _ in results}
+    variants = [name for name in names if any(name.startswith(f"{other} ") for other in names)]
+    counts = [len(keys), *share, len(names) - len(variants)]
+    counts += [len(variants)] if len(variants) > 1 else []
     if recorded["preset"] != "full":
         counts += [len(full), sum(keys[key] == full[key] for key in keys.keys() & full.keys())]
     listed = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0]
-    assert numbers(said["Run"]) == [*counts, len(listed.splitlines())]
+    run_line, _, besides = re.sub(r"\*[^*]*\*", "", said["Run"]).partition(" Beside these: ")
+    assert numbers(run_line) == [*counts, len(listed.splitlines())]
+    assert bool(besides) == bool(experiment.DEPARTURES)
 
 
 @every_record
@@ -193,57 +204,130 @@ def kinds_of(text: str) -> Counter[str]:
     return Counter({name: int(count) for name, count in re.findall(r"(\w[\w ]*) \((\d+)\)", text)})
 
 
+def sets_by_kind(cell: str) -> dict[str, list[str]]:
+    """ "supported: wine, iris; undecided: usps" as lists."""
+    parts = (part.split(": ") for part in cell.split("; ") if part)
+    return {kind: names.split(", ") for kind, names in parts}
+
+
+def points_of(said: str) -> list[str]:
+    """The list below a sentence."""
+    return said.split("\n")[1:]
+
+
 def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     said, rest = sentences_of("mlsvm-reduced")
     names = ("kNN", "LMNN", "ITML", "Crammer-Singer", "MLSVM")
-    columns = columns_below(rest, "## Errors, in per cent", *names)
-    errors = [dict(zip(names, map(value, row), strict=True)) for row in zip(*columns, strict=True)]
-    assert numbers(said["Result"])[-2:] == [9 - sum("*" in cell for cell in columns[-1]), 9]
-    lowest = Counter(name for row in errors for name in names if row[name] == min(row.values()))
-    assert all(f"{name} ({count})" in said["Result"] for name, count in lowest.items())
-    below = [[row["Crammer-Singer"] < row[name] for name in ("MLSVM", "ITML", "LMNN")] for row in errors]
-    counts = [sum(each[0] for each in below), 9, sum(map(all, below))]
-    assert numbers(said["Result"].split("SVM (Crammer-Singer) has")[1])[:3] == counts
+    best, better, lower, near = points_of(said["Result"])
+    # the best models, here and in the paper
+    here, paper = (
+        Counter(name for cell in column for name in cell.split(", "))
+        for column in columns_below(rest, "## The best models", "the paper's models", "the paper")
+    )
+    paper["Crammer-Singer"] = paper.pop("SVM")
+    assert all(f"{name} {here[name]} ({paper[name]})" in best for name in names)
+    # the letters of each comparison: the paper's own test, with Holm, for new points
     parts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
-    expected = []
-    for part in parts:
-        codes = re.findall(r"\) ([SCU]{3})\b", part)
-        own = [sum(code[at] == kind for code in codes) for at in (0, 1, 2) for kind in "CS"]
-        expected += [(len(codes), *own)] if own[0] else []
-    found = re.findall(r"of \d+ comparisons .*? for new points \d+ and \d+", said["Contradictions"])
-    assert [tuple(numbers(each)) for each in found] == expected
-    assert numbers(said["Contradictions"])[:2] == [len(expected), 4]
     (column,) = columns_below(rest, "**" + parts[0].split("\n")[0], "MLSVM")
-    holm = [cell[-2] for cell in column]
-    assert numbers(said["Result"])[:3] == [holm.count("S"), 9, holm.count("C")]
+    letters = [cell.split()[-1] for cell in column]
+    holm, new = ([each[at] for each in letters] for at in (1, 2))
+    assert numbers(better) == [holm.count("S"), holm.count("C"), new.count("S"), new.count("C")]
+    # the mean errors
+    data, *columns, printed = columns_below(
+        rest, "## Errors, in per cent", "data", *names, "best in the paper"
+    )
+    errors = [dict(zip(names, map(value, row), strict=True)) for row in zip(*columns, strict=True)]
+    below = [[row["Crammer-Singer"] < row[name] for name in ("MLSVM", "ITML", "LMNN")] for row in errors]
+    assert numbers(lower) == [sum(each[0] for each in below), 9, sum(map(all, below))]
+    apart: dict[str, list[str]] = {"near": [], "lower": [], "higher": []}
+    for name, cell, figure in zip(data, columns[-1], printed, strict=True):
+        apart["near" if "*" not in cell else "lower" if value(cell) < value(figure) else "higher"].append(
+            name
+        )
+    assert numbers(near) == [len(apart["near"])]
+    assert f"({', '.join(apart['near'])})" in near
+    assert near.endswith(f"lower on {', '.join(apart['lower'])}, and higher on {', '.join(apart['higher'])}.")
+    # contradictions
+    codes = [re.findall(r"\) ([SCU]{3})\b", part) for part in parts]
+    own = [(sum(c[0] == "C" for c in each), len(each), sum(c[0] == "S" for c in each)) for each in codes]
+    every = points_of(said["Contradictions"])
+    assert [tuple(numbers(line)) for line in every[:4]] == own
+    assert all(count for count, _, _ in own)
+    assert "contradict all 4 sentences" in said["Contradictions"]
+    totals = [sum(code[at] == "C" for each in codes for code in each) for at in (1, 0, 2)]
+    assert numbers(every[4]) == totals
+    always = [name for name in names if here[name] == 9]
+    assert f"(here {', '.join(always)})" in every[5]
+    assert f"MLSVM {here['MLSVM']}, ITML {here['ITML']}, LMNN {here['LMNN']} sets" in every[5]
 
 
 def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     said, rest = sentences_of("table1-full")
     errors, verdicts = rest.split("## What becomes of the paper's claims")
-    rows = [line for line in errors.splitlines() if line.startswith("|")]
-    marks, of, own, again, *others = numbers(said["Result"])
-    assert marks == again == sum(line.count(" *") for line in rows)
-    assert own == sum(line.count(" *") for line in rows if line.startswith(("| CCCP", "| SGD")))
-    compared = [cell for line in rows for cell in line.split(" | ") if re.search(r"\d .*\(\d", cell)]
-    assert of == sum("not run" not in cell for cell in compared)
+    less, absent, cells, differ, others = points_of(said["Result"])
+    # ours before the others; in brackets the comparisons with a cell that is not the paper's
     every = re.findall(r"\*\*The paper: (.*?)\.\*\* (\d+) comparisons: ([^.]*)\.", verdicts)
-    euclid = [int(n) for n in re.findall(r"^\| before Euclidean \| \d+ \| (\d+)", verdicts, flags=re.M)]
-    by_claim = [
-        [kinds_of(text)["supported"], int(total), count, kinds_of(text)["undecided"]]
-        for (_, total, text), count in zip(every, euclid, strict=False)
-    ]
-    assert others[:8] == by_claim[0] + by_claim[1]
-    assert all(f"{claim} ({text})" in said["Result"] for claim, _, text in every[2:])
-    against = [
-        f"{claim} ({kinds_of(text)['contradicted']} of {total} comparisons)"
-        for claim, total, text in every
-        if kinds_of(text)["contradicted"]
-    ]
+    rows = re.findall(r"^\| before (\w+) \| (\d+) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", verdicts, flags=re.M)
+    half = len(rows) // 2
+    counts: dict[str, list[str]] = {"euclid": [], "learnt": [], "agree": [], "more": []}
+    for by, own in (("CCCP", rows[:half]), ("SGD", rows[half:])):
+        found = {name: [[*numbers(cell), 0][:2] for cell in kinds] for name, _, *kinds in own}
+        euclid = found.pop("Euclidean")
+        learnt = [sum(kinds[at][0] for kinds in found.values()) for at in range(3)]
+        agree = [sum(a - b for a, b in (kinds[at] for kinds in found.values())) for at in range(3)]
+        counts["euclid"].append(f"{euclid[0][0]} of {sum(each for each, _ in euclid)} ({by})")
+        counts["learnt"].append(f"{learnt[0]} of {sum(learnt)} ({by})")
+        counts["agree"].append(f"{agree[0]} of {sum(agree)} ({by})")
+        counts["more"].append(f"{euclid[1][0] + learnt[1]} ({by})")
+    for name in ("euclid", "learnt", "agree"):
+        assert " and ".join(counts[name]) in less
+    assert f"Significantly more: {', '.join(counts['more'])}." in less
+    assert "MLR on all sets" in absent
+    assert not any(name == "MLR" for name, *_ in rows)
+    assert (
+        numbers(cells)[:3]
+        == numbers(re.findall(r"^\d+ of the \d+ cells of Table 1 are here.*$", rest, flags=re.M)[0])[:3]
+    )
+    # every cell with a figure of ours and one of the paper: marked or not, and ours above or not
+    lines = [line for line in errors.splitlines() if line.startswith("|")]
+    table: dict[str, list[str]] = {}
+    for line in lines:
+        name, *found = (cell.strip() for cell in line.strip("|").split(" | "))
+        table.setdefault(name, []).extend(cell for cell in found if re.match(r"\d.*\(\d", cell))
+    ours = ("CCCP", "SGD", "SGD printed")
+    for name in ("Euclidean", "LMNN", "ITML", "NCA", "MLR"):
+        assert f"{name} {sum(' *' in cell for cell in table[name])} of {len(table[name])}" in differ
+    own = [cell for name in ours for cell in table[name]]
+    starred = [cell for cell in own if " *" in cell]
+
+    def apart(cell: str) -> float:
+        return value(cell) - float(re.findall(r"\((\d+\.\d+)", cell)[0])
+
+    assert (
+        f"three solvers {len(starred)} of {len(own)} ({sum(apart(c) < 0 for c in starred)} of these" in differ
+    )
+    assert f" {sum('of 5 folds' in cell for cell in own)} cells of ours lack folds" in differ
+    for by in ours[:2]:
+        leads = [apart(cell) for cell in table[by]]
+        (mean,) = re.findall(
+            rf"in {sum(each > 0 for each in leads)} of {len(leads)} cells by {by} \(([^ ]*)", differ
+        )
+        assert float(mean) == pytest.approx(sum(leads) / len(leads), abs=0.06)
+    # other claims, and contradictions
+    claims = {name: (int(total), text) for name, total, text in every}
+    for name, (_, text) in claims.items():
+        claim, by = name.split(", by ")
+        if "others" not in claim:
+            assert re.search(rf"{re.escape(claim)}: [^;]*{re.escape(text)} by {by}", others)
+    against = {name.split(", by ")[0] for name, (_, text) in claims.items() if kinds_of(text)["contradicted"]}
     worse = [name for k in table1_claims.KS for name in table1_claims.not_best(k)]
     found = numbers(said["Contradictions"])
-    assert [*found[:2], *found[-2:]] == [len(against), len(every), len(worse), 3 * len(table1_claims.SETS)]
-    assert "; ".join(against) in said["Contradictions"]
+    assert found[:2] == [len(against), len({name.split(", by ")[0] for name in claims})]
+    assert found[-2:] == [len(worse), 3 * len(table1_claims.SETS)]
+    (only,) = re.findall(
+        r"^\| (\w+: SGD before [^|]*) \|[^|]*\|[^|]*\|[^|]*\| contradicted \|$", verdicts, flags=re.M
+    )
+    assert f"by SGD in 1 of 72 comparisons: {only}" in said["Contradictions"]
 
 
 @pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
@@ -255,32 +339,76 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     scaled = {name.removesuffix(" z-scored") for name, _ in means if name.endswith(" z-scored")}
     verdicts = rest.split("## What becomes of the papers' claims")[1].split("\n### How")[0]
     parts = [f"\n### {part}" for part in verdicts.split("\n### ")[1:]] or ["\n### all\n" + verdicts]
-    contradicted = 0
-    for part, sentence in zip(parts, said["Result"].split(" With ")[1:] or [said["Result"]], strict=True):
+    every, sentences = points_of(said["Result"]), Words("glml").found["claims"]
+    against: dict[str, set[str]] = {"these points": set(), "new points": set()}
+    contrary: dict[str, set[str]] = {}  # the sets, by claim
+    tested = set()
+    heads = ("the papers", "comparisons", "sets, these points", "these points", "new points")
+    for line, part in zip(every[: len(parts)], parts, strict=True):
         title = part.splitlines()[1]
         z_scored = "Z-scored" in title
-        own = [lead for name, lead in means if (name not in scaled if z_scored else "z-scored" not in name)]
-        of = kinds_of(re.findall(r"GLML above Euclid in every cell \| ([^|]*)", part)[0])
-        counts = [of["supported"], of.total(), of["contradicted"]]
-        assert numbers(sentence)[:5] == [sum(lead > 0 for lead in own), len(own), *counts]
-        here, new = sentence.split(" For new points: ")
-        for column, text in (("these points", here.split("points, ", 1)[1]), ("new points", new)):
-            (column_cells,) = columns_below(part, title, column)
-            kinds = Counter(
-                cell.split(" (")[0] for cell in column_cells[:-1] if "not run" not in cell
-            )  # the last: time
-            assert sorted(numbers(text)) == sorted(kinds.values())
-            assert all(f"{verdict} ({count})" in text for verdict, count in kinds.items())
-            contradicted += kinds["contradicted"] if column == "these points" else 0
-    assert numbers(said["Contradictions"])[0] == contradicted
+        lead = [lead for name, lead in means if (name not in scaled if z_scored else "z-scored" not in name)]
+        rows = list(zip(*columns_below(part, title, *heads), strict=True))
+        kinds = kinds_of(rows[0][1])
+        same = sum("z-scored" not in name and name not in scaled for name, _ in means) if z_scored else 0
+        expected = [sum(each > 0 for each in lead), len(lead), kinds.total(), kinds["supported"]]
+        shown = numbers(re.sub(r"\((?!new)[^)]*\)", "", line))
+        assert shown[:4] == expected
+        assert shown[5] == kinds["contradicted"]
+        assert f"({same} cells are the same as above)" in line if z_scored else "same as above" not in line
+        if not z_scored:  # of z-scored sets alone, the page has the letters of some of the cells
+            letters = re.findall(r"\) ([SCU]{2})\b", rest.split('**GLML "always shows')[1].split("\n**")[0])
+            assert shown[4] == sum(each[1] == "S" for each in letters)
+        for key, (name, _, sets, here, new) in zip(sentences, rows, strict=False):
+            assert name == sentences[key]["said"]
+            if here.startswith("no verdict"):
+                continue
+            if not sentences[key].get("own"):
+                tested.add(key)
+                against["these points"] |= {key} if here == "contradicted" else set()
+                against["new points"] |= {key} if new == "contradicted" else set()
+            if here == "contradicted":
+                contrary.setdefault(key, set()).update(sets_by_kind(sets)["contradicted"])
+            if key == "most":
+                (most,) = (each for each in every if each.startswith(sentences["most"]["brief"]))
+                by = sets_by_kind(sets)
+                supported, of = by.get("supported", []), sum(map(len, by.values()))
+                assert f"supported on {len(supported)} of {of} sets" in most
+                assert f"contradicted on {len(by.get('contradicted', []))}" in most
+                assert all(name in most for name in (*supported, *by.get("contradicted", [])))
+    assert numbers(said["Contradictions"].split("\n")[0]) == [len(tested), *map(len, against.values())]
+    for key, sets in contrary.items():
+        (line,) = (each for each in points_of(said["Contradictions"]) if sentences[key]["brief"] in each)
+        assert all(name in line for name in sets)
+        assert line.startswith("Not counted") == bool(sentences[key].get("own"))
+        assert ("for new points too" in line) == (key in against["new points"])
+    assert len(points_of(said["Contradictions"])) == len(contrary)
+    counts = []
+    for name in ("LMNN", "ITML", "DML-eig", "BoostMetric", "PLML"):
+        if f"| {name} |" in rest.split(heading)[1].split("\n\n")[1].splitlines()[0]:
+            realisations, column = columns_below(rest, heading, "realisations", name)
+            own = [(cell.split(" †")[0], of) for cell, of in zip(column, realisations, strict=True)]
+            found = [
+                int(re.findall(r"\((\d+)\)$", cell)[0] if "(" in cell else of)
+                for cell, of in own
+                if cell[:1].isdigit()
+            ]
+            counts += found
+    assert f"have {min(counts)} to {max(counts)} realisations" in said["Result"]
 
 
 def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
     said, rest = sentences_of("synthetic-full")
-    (cells,) = columns_below(rest, "## What becomes of the papers' sentences", "verdict")
-    assert all(f"{verdict} ({count})" in said["Result"] for verdict, count in Counter(cells).items())
-    assert f" {len(cells)} sentences" in said["Result"]
-    assert numbers(said["Contradictions"])[0] == sum(cell.startswith("contradicted") for cell in cells)
+    names, cells = columns_below(rest, "## What becomes of the papers' sentences", "the papers", "verdict")
+    ours = [cell for name, cell in zip(names, cells, strict=True) if "a reading of ours" in name]
+    papers = [cell for name, cell in zip(names, cells, strict=True) if "a reading of ours" not in name]
+    of_papers, of_ours = (
+        said["Result"].split("The papers' ")[1].split(f" {len(ours)} further readings are ours")
+    )
+    assert all(f"{verdict} ({count})" in of_papers for verdict, count in Counter(papers).items())
+    assert all(f"{verdict} ({count})" in of_ours for verdict, count in Counter(ours).items())
+    assert numbers(of_papers)[0] == len(papers)
+    assert numbers(said["Contradictions"])[0] == sum(cell.startswith("contradicted") for cell in papers)
     shown = re.findall(r"(([+-][\d.]+) \([^)]*\)) on ([^;.]*)[;.]", said["Result"])
     assert all(f"| GLML - Euclid, {data} | {interval} |" in rest for interval, _, data in shown)
     means = columns_below(rest, "## Accuracy of 1-NN, in per cent", "GLML", "Euclid")
@@ -291,26 +419,60 @@ def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
 @pytest.mark.parametrize("stem", ["nca-full", "nca-reduced"])
 def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
     said, rest = sentences_of(stem)
-    here, new = said["Result"].split("For new points: ")
-    places = numbers(here)[0]
-    heads = ("the note", *(f"{test} points: all together (sets)" for test in ("these", "new")))
-    names, *columns = columns_below(rest, "## What becomes of the note's sentences", *heads)
-    for cells, text, less in (
-        (columns[0], here.split("Supported")[0], ""),
-        (columns[1], f"{places} {new}", " where run"),
-    ):
-        kinds = Counter(
-            re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes").removesuffix(less)
-            for cell in cells
-        )
-        assert numbers(text)[0] == len(cells)
-        assert sorted(numbers(text)[1:]) == sorted(kinds.values())
+    *figures, others = points_of(said["Result"])
+    panels = {}
+    for place, text in re.findall(r"\*([^*]*)\*: (.*?)\.(?= \*|\n|$)", "\n".join(figures)):
+        heading = next(line for line in rest.splitlines() if line.startswith(f"## {place}: "))
+        data, *columns = columns_below(rest, heading, "data", "these points", "new points")
+        for column, part in zip(columns, re.split(r" \(new points: ", text), strict=False):
+            shown = part.replace(" (our classes)", "").split("; not tested")[0].rstrip(")")
+            by: dict[str, list[str]] = {}
+            for name, verdict in zip(data, column, strict=True):
+                by.setdefault(verdict, []).append(name)
+            by.pop("", None)
+            tested = sum(map(len, by.values()))
+            if column is columns[1]:
+                by.pop("undecided", None)
+            for verdict, names in by.items():
+                where = f"all {tested} sets" if len(names) == tested else ", ".join(names)
+                assert f"{verdict} on {where}" in shown, (place, verdict)
+            assert shown.count(" on ") == len(by)
+        panels[place] = text
+    assert list(panels) == ["Full rank, train", "d = 2, train", "Full rank, test", "d = 2, test"]
+    heads = ("the note", "where", *(f"{test} points: all together (sets)" for test in ("these", "new")))
+    rows = list(zip(*columns_below(rest, "## What becomes of the note's sentences", *heads), strict=True))
+    verdicts = [
+        [re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in row[2:]]
+        for row in rows
+    ]
+    beyond = [each for row, each in zip(rows, verdicts, strict=True) if row[1].split(";")[0] not in panels]
+    here, new = others.split("; for new points ")
+    for at, text in ((0, here), (1, new)):
+        kinds = Counter(each[at].removesuffix(" where run") if at else each[at] for each in beyond)
         assert all(f"{kind} ({count})" in text for kind, count in kinds.items())
-    against = {
-        name for name, cell in zip(names, columns[0], strict=True) if cell.startswith("**contradicted")
-    }
-    assert numbers(said["Contradictions"])[0] == len(against)
-    assert [name for name in against if name not in said["Contradictions"]] == []
+        assert sum(numbers(text)[1 - at :]) == len(beyond)
+    assert numbers(here)[0] == len(beyond)
+    against, too = (
+        {row[0] for row, each in zip(rows, verdicts, strict=True) if each[at].startswith("contradicted")}
+        for at in (0, 1)
+    )
+    every = points_of(said["Contradictions"])
+    assert numbers(said["Contradictions"].split("\n")[0]) == [
+        len(against),
+        len({row[0] for row in rows}),
+        len(too),
+    ]
+    assert {line.split('": ')[0] + '"' for line in every} == against
+    contrary = re.findall(r"- (\".*?\"), (.*?): contradicted on (.*?);", rest)
+    for sentence, place, names in contrary:
+        (line,) = (each for each in every if each.startswith(sentence))
+        assert f"{place}: {names.replace('(on our', '(our')} (" in line
+        counts = re.findall(rf"{re.escape(place)}: [^;]*? \((\d+) of (\d+) comparisons", line)
+        heading = f"### {sentence}: {place}"
+        if f"\n{heading}\n" in rest:  # else it is a sentence on a figure, which has no table of comparisons
+            table = rest.split(f"\n{heading}\n")[1].split("\n| data |  |")[1]
+            (column,) = columns_below(f"\n{heading}\n| data |  |{table}", heading, "these points")
+            assert counts == [(str(column.count("contradicted")), str(len(column)))]
 
 
 def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:

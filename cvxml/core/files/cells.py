@@ -290,5 +290,5 @@ class Cells:
     def _settle_thousands(self) -> None:
         if self.comma and not self.told_apart and self.asked.decimal is None:
             settle = self.plainly or "give --decimal comma, or write thousands without commas"
-            read = self.comma.replace(",", ".")
+            read = repr(float(self.comma.replace(",", ".")))  # 1.2, because 1.200 may be read as 1200
             raise Unsettled(f"{self.comma!r} may be {read} or {self.comma.replace(',', '')}; {settle}")

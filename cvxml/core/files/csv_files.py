@@ -312,7 +312,8 @@ def _ragged(line: int, cells: list[str], first: list[str], first_below: bool) ->
     message = f"line {line} has {len(cells)} cells, and the first line has {len(first)}"
     if first_below and len(cells) == len(first) + 1:
         return Unsettled(
-            f"{message}; if the names of the rows have no name above them, as R writes it, give them one"
+            f"{message}; if the first column holds names of the rows, as R writes them, give it a name in the first "
+            "line"
         )
     if not all(cell.strip() for cell in [*first, *cells]):
         return Unsettled(

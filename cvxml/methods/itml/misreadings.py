@@ -195,7 +195,8 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "hard": Misreading("hard constraints, without slack", _with_params(_hard)),
     "printed": Misreading(
-        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as printed", _with_params(_printed)
+        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as quoted in other papers",
+        _with_params(_printed),
     ),
     "roots": Misreading(
         "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",

@@ -11,8 +11,8 @@ the sum of all moves of a pair. A later move can make it zero, but cannot change
 
 Correction. Other papers quote Algorithm 1 with alpha <- min(lambda_ij, delta/2 (1/p - gamma/xi)). The projection has
 1/p - delta alpha = 1/xi + delta alpha / gamma, which gives the line above. The two lines agree for gamma = 1.
-The printed lines are correct for eta = xi / gamma with gamma = 1. So they converge to the optimum of another problem,
-with gamma = 1 and the bounds u / gamma and l / gamma. `printed=True` runs the printed lines.
+The quoted lines are correct for eta = xi / gamma with gamma = 1. So they converge to the optimum of another problem,
+with gamma = 1 and the bounds u / gamma and l / gamma. `printed=True` runs the quoted lines.
 
 Certificate. The lambda of the algorithm are dual variables, and A = Z^-1 after every move. So the metric of each sweep
 is certified with its lambda.
@@ -94,7 +94,7 @@ def projections(
 ) -> Projected:
     """Run Algorithm 1 until the certified gap is at most tol times the scale, for at most `sweeps` sweeps.
 
-    X (n, d), y (n,) and params: the inputs of the method. printed: run Algorithm 1 as printed (see the module).
+    X (n, d), y (n,) and params: the inputs of the method. printed: run Algorithm 1 as quoted (see the module).
     callback: called with a `cvxml.core.result.Step` after every sweep. Raises ValueError for bad input.
     """
     p = METHOD.instance(X, y, **params)

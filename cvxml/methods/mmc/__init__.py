@@ -99,7 +99,7 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The dual of the problem, as a minimization: the sign of its objective is changed.
+    """The dual of the problem as a minimization: the sign of its objective is changed.
 
     Variables: "c" (q,), one for each dissimilar pair with different points, and "mu". A pair of equal points has
     distance 0 in every metric. With another budget, c is divided by sqrt(budget).
