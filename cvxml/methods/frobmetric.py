@@ -157,7 +157,7 @@ class FrobMetric(TripletMethod[Instance]):
         drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points
         drawn(7, 18, 5, degenerate=True),
         sample("iris", 24, C=10.0, n_neighbors=2),
-        verified("iris", 40),
+        verified("iris", 30),
         verified("wine", 40, C=20.0, n_neighbors=2),
         timed("iris"),
         timed("wine"),

@@ -228,7 +228,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
         ),
         drawn(7, 18, 5, degenerate=True),
         sample("iris", 24, C=0.05, n_neighbors=2),
-        verified("iris", 60),
+        verified("iris", 30),
         verified("wine", 40, C=0.1, n_neighbors=2),
         timed("iris"),
         timed("wine"),

@@ -85,14 +85,14 @@ class MLSVM(FamilyMethod[Instance]):
         sample("wine", 60, raw=True, lam=1.0, n_neighbors=5),
         sample("balance", 60, raw=True, lam=1.0),
         verified("iris", raw=True, lam=0.01),
-        verified("iris", neighborhood="per-class"),
+        verified("iris", 60, neighborhood="per-class"),
         verified("wine"),
-        verified("wine", 60, lam=0.01, neighborhood="per-class", n_neighbors=3),
-        verified("breast_cancer", 60, n_neighbors=6),
+        verified("wine", 40, lam=0.01, neighborhood="per-class", n_neighbors=3),
+        verified("breast_cancer", 40, n_neighbors=6),
         verified("breast_cancer", 20),
         verified("balance", 100, raw=True, lam=1.0),
         verified("twonorm", 100, raw=True),
-        verified("waveform", 80),
+        verified("waveform", 40),
         verified("rings", 90, raw=True),
     )
 

@@ -147,7 +147,7 @@ class PLML(TripletMethod[Instance]):
         drawn(7, 10, 12, 2, degenerate=True, n_anchors=2, n_neighbors=1, alpha1=0.1, alpha2=0.0),
         sample("iris", 15, n_anchors=3, n_neighbors=1, alpha1=10.0, lam2=1.0),
         verified("iris", 30, n_anchors=3, n_neighbors=2),
-        verified("wine", 30, n_anchors=3, n_neighbors=2, alpha1=10.0),
+        verified("wine", 20, n_anchors=3, n_neighbors=2, alpha1=10.0),
         timed("iris"),
         timed("wine", n_anchors=10),
     )
