@@ -931,7 +931,7 @@ class Triplets(Problem):
         require(len(self.triplets) > 0, "there is no triplet")
 
     def missed(self, at):
-        """The hinges [1 + D_ij - D_il]_+ of all triplets, in order."""
+        """The list of the hinges [1 + D_ij - D_il]_+, one for each triplet."""
         return [at.positive(1 + at.D(i, j) - at.D(i, l)) for i, j, l in self.triplets.tolist()]
 
     def prices(self, dual, cap):
@@ -2572,7 +2572,7 @@ class NCA(LimitedRank):
         return self.bound_of_rows(parts, mixed(near, interior, a * (ONE - share), a * share + b * ONE))
 
     def gain(self, matrix, at, dual):
-        """The most that the convex step at the metric gains, and None.
+        """The most that the convex step at the metric gains, and None in place of the scale (see `scale`).
 
         The rows q are those of the stored R, or of the metric itself.
         """
@@ -2729,7 +2729,7 @@ class SSVM(Problem):
         return objective, bound, self.scale(at, objective)
 
     def gain(self, matrix, at, dual):
-        """The most that the convex step at the metric gains, and None."""
+        """The most that the convex step at the metric gains, and None in place of the scale (see `scale`)."""
         return self.objective(at) - self.step_bound(self.latents(at), dual), None
 
     def counts(self, h):
@@ -3506,7 +3506,7 @@ def problem_of_case(case):
 def verdict_on(case, M, claimed=None):
     """The verdict on the matrix M (d, d), its reason, and bounds of the gap relative to the scale, if known.
 
-    claimed: the objective that the answer claims, or None.
+    claimed: the objective that the answer claims; None if it claims no objective.
     """
     formula, reference = case["formula"], case["reference"]
     if formula not in PROBLEMS:

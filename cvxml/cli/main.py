@@ -422,7 +422,10 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _queries(parsed: argparse.Namespace) -> Any:
-    """Return the points of --queries, or None. Raises ValueError without --predictions, and with --standardize."""
+    """Return the points of --queries; None without this option.
+
+    Raises ValueError without --predictions, and with --standardize.
+    """
     from cvxml.core.files import read_array
 
     if parsed.queries is None:

@@ -83,7 +83,7 @@ class ConeFeasibility(Feasibility):
 
 
 class Weighted(NamedTuple):
-    """The combination that is judged in place of a matrix: its weights, the combination M, and its distance."""
+    """The combination judged in place of a matrix: its weights, the combination M, and its distance from the matrix."""
 
     w: FloatArray  # (K,) >= 0
     M: FloatArray  # (d, d), sum_k w_k b_k b_k^T, rounded

@@ -85,7 +85,8 @@ class Misreading:
     problem: the misreading is the method itself with other inputs. The function returns None if it does not apply.
     several: the misreading is the method itself with one of several inputs; the oracle takes the likeliest. Arguments
         of the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
-    left: any other problem. The function returns a proved upper bound of the relative gap of the metric, or inf.
+    left: any other problem. The function returns a proved upper bound of the relative gap of the metric;
+        inf if it proves none.
     fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
     """
 

@@ -145,7 +145,7 @@ class Paired:
 
     @cached_property
     def _within_classes(self) -> tuple[Any, int]:
-        """Return `sum_of_squares` of the similar pairs by labels."""
+        """Return `sum_of_squares("similar")` for pairs made from labels: all pairs of points of the same class."""
         return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
     # Facts about all pairs that checks need, computed without listing the pairs.

@@ -75,9 +75,9 @@ def inverse_of(A: FloatArray) -> FloatArray:
 def other_prior(
     instance: Callable[..., Any], change: Callable[[Any], FloatArray]
 ) -> Callable[[Question], OtherProblem | None]:
-    """Return a function that makes the user's problem with another prior; None if that is the user's prior.
+    """Return a function that makes the user's problem with another prior.
 
-    instance: that of the method.
+    The function returns None if the other prior is the user's prior. instance: that of the method.
     change: returns the other prior for the checked data.
     """
 

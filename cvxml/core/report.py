@@ -279,7 +279,7 @@ class Report:
         return "metric" if self.feasibility.feasible else "projection"
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return each figure as (name, value), for display. A figure that is not finite is left out, or named in words.
+        """Return each result as (name, value), for display. A number that is not finite is left out, or named in words.
 
         For a claim of stationarity, the relative gap is that of the convex step.
         """

@@ -195,7 +195,7 @@ class Certificate:
 
     @property
     def not_decided(self) -> str:
-        """Why the figures are not proved, as a sentence: `undecided`, or a rounding error above the scale.
+        """Why objective, bound and gap are not proved, as a sentence: `undecided`, or a rounding error above the scale.
 
         Empty if double precision decides. With a step or with parts, their rounding errors count.
         """
@@ -253,7 +253,7 @@ class Certificate:
 class Step:
     """One line of a solver's history.
 
-    Most solvers prove few of their steps, so the figures may be the solver's own. lower_bound is -inf and gap is inf as
+    Most solvers prove few of their steps, so the values may be the solver's own. lower_bound is -inf and gap is inf as
     long as the solver has no feasible dual variables. Only the certificate of the Solution is a proof.
     """
 
@@ -279,7 +279,7 @@ class Step:
 
 
 def number(value: float, digits: int = 12) -> str:
-    """Return a figure as text with `digits` significant digits. Infinity and NaN become words."""
+    """Return a number as text with `digits` significant digits. Infinity and NaN become words."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):
@@ -308,7 +308,7 @@ def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "")
 class Solution:
     """A metric with its certificate.
 
-    `metric` (d, d) is psd; the figures follow from the data and the dual variables.
+    `metric` (d, d) is psd; objective, bound and gap follow from the data and the dual variables.
 
     Example
     -------
@@ -406,7 +406,7 @@ class Solution:
         return of_solution(self)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return each figure as (name, value), as a notebook shows it."""
+        """Return each result and each parameter as (name, value), as a notebook shows them."""
         figures = (
             ("gap", self.gap),
             ("relative gap", self.rel_gap),
@@ -442,7 +442,7 @@ class Solution:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON: the data, the parameters, the metric, the dual variables, the figures."""
+        """Return plain data for JSON: the data, the parameters, the metric, the dual variables, the results."""
         return {
             "format": FORMAT,
             "version": VERSION,

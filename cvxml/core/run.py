@@ -86,7 +86,7 @@ def follows(step: Step, last: Step) -> Step:
 def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
     """Return a sentence that names the starts that were not tried because the algorithm ended early; else ().
 
-    starts: the names of all starts, in order. runs: how many of them were tried.
+    starts: the names of all starts, in the order of the runs. runs: how many of them were tried.
     """
     left = ", ".join(starts[runs:])
     return (f"stopped before these starts were tried: {left}",) if left else ()
@@ -143,7 +143,7 @@ def in_one_step(
 
 
 class Estimate(NamedTuple):
-    """The figures of an iterate by its solver's own arithmetic, without bounds of its rounding errors.
+    """The objective, gap and scale of an iterate by its solver's own arithmetic, without bounds of rounding errors.
 
     The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
     has no feasible dual variables yet. guess: the gap that may be left after such dual variables are made feasible.
@@ -166,7 +166,7 @@ class Estimate(NamedTuple):
 class Iterate(Protocol):
     """An algorithm between two steps.
 
-    It may have a method `estimate` that returns an Estimate, or None for an iterate that must be proved.
+    It may have a method `estimate`, as in `Estimating`.
     """
 
     def metric(self) -> FloatArray:
@@ -184,7 +184,10 @@ class Estimating(Protocol):
     """An algorithm with estimates of its gap."""
 
     def estimate(self) -> Estimate | None:
-        """Return the figures of the current metric, or None if it must be proved."""
+        """Return the solver's objective, gap and scale of the current metric.
+
+        None if the solver has no estimate; `run` then computes a certificate.
+        """
 
 
 def run(
@@ -196,7 +199,7 @@ def run(
     phase: str,
     patience: float = math.inf,
 ) -> Found:
-    """Step until `prove` meets tol, until max_iter, or until rounding allows no further step; return the best iterate.
+    """Step until the certificate meets tol, until max_iter, or until rounding allows no step; return the best iterate.
 
     A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
     estimate is at most tol, or if it is the last one.
@@ -244,7 +247,7 @@ def run(
 
 
 def _estimate(at: Iterate) -> Estimate | None:
-    """Return the estimate of an iterate, or None without one, and for figures that are not numbers."""
+    """Return the estimate of an iterate; None if it has none, or if its objective, gap or scale is not a number."""
     found = at.estimate() if isinstance(at, Estimating) else None
     known = found is not None and math.isfinite(found.objective + found.scale) and not math.isnan(found.gap)
     return found if known else None

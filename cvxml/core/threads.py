@@ -80,7 +80,7 @@ def _cores() -> int:
 
 
 def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
-    """Yield work(part) for each part, in order, so that sums of the results are the same on every machine.
+    """Yield work(part) for each part, in the order of `parts`, so that sums are the same on every machine.
 
     The parts run on one thread for each of the `cores`, with at most two parts per core in progress. A single part runs
     without a thread. The clock is checked between two parts (core/clock.py).

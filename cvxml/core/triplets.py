@@ -72,7 +72,7 @@ class Compared:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """The parameters, with explicit triplets in order."""
+        """The parameters to save: n_neighbors, and the triplets, sorted by (i, j, l)."""
         return {"n_neighbors": self.n_neighbors, "triplets": sorted(self.triplets().tolist())}
 
 

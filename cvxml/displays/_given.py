@@ -129,7 +129,7 @@ def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
 
 
 def _names_at(found: pipelines.Found, X: Any) -> list[str] | None:
-    """Return the names of the learner's features: from its points, its fit, or the steps before it."""
+    """Return the names of the learner's features: from its points, its fit, or the steps before it; else None."""
     fitted = getattr(found.learner, "feature_names_in_", None)
     names = names_of(found.X)
     if names is None and fitted is not None:

@@ -34,7 +34,7 @@ class CertificateDisplay:
     Made by `from_estimator` or `from_solution`.
 
     show="gap" draws (objective - lower_bound) / scale on a logarithmic scale, with the tolerance. show="bounds" draws
-    objective and lower bound. The figures of the history may be the solver's own. The star is the certificate of the
+    objective and lower bound. The values of the history may be the solver's own. The star is the certificate of the
     returned metric, computed again from the data. If several starts were run, each has its own line.
 
     If the problem is not convex, the bounds are those of convex steps, and the legend states this. If only a trivial
@@ -54,8 +54,8 @@ class CertificateDisplay:
     bounds_of : the problem that the lower bounds are for: "problem", "step" (a convex step of it) or "nothing".
     runs : slices of the history, one for each start.
     gap_lines_, objective_lines_, bound_lines_ : one line for each run.
-    tolerance_line_, final_ : lines, or None.
-    message_ : the text that replaces the lines, or None.
+    tolerance_line_, final_ : the line of the tolerance and the star; None if they are not drawn.
+    message_ : the text that replaces the lines; None if lines are drawn.
 
     Example
     -------

@@ -155,7 +155,7 @@ class MetricEllipseDisplay:
         ax: Axes | None,
         circle: bool,
     ) -> Self:
-        """Check the arguments and draw. names: the names of all features, or None."""
+        """Check the arguments and draw. names: the names of all features, if they have names."""
         given = check_X(X)
         d = given.shape[1]
         shown = plane_of(features, d, names)

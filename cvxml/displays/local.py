@@ -53,7 +53,7 @@ class LocalMetricDisplay:
     cases : a Case for each query; other values raise ValueError.
     length : of the longest semi-axis.
     gamma : the number that was added to the diagonal of A, for the title.
-    densities : contours of each class, or None.
+    densities : for contours of each class; None for a picture without contours.
     xlabel, ylabel : of the axes.
 
     Attributes

@@ -168,7 +168,7 @@ class NeighborhoodDisplay:
         zoom: bool,
         ax: Axes | None,
     ) -> Self:
-        """Check the arguments and draw. names: the names of all features, or None."""
+        """Check the arguments and draw. names: the names of all features, if they have names."""
         points = check_X(X)
         shown = plane_of(features, points.shape[1], names)
         i = check_count(index, "index", at_least=0, at_most=len(points) - 1)

@@ -54,7 +54,7 @@ class GLML(LocalMetricClassifier):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the generative model of the classes to X (n, d) and y (n,), and keep both.
+        """Fit the generative model of the classes to X (n, d) and y (n,), and store all three.
 
         Raises ValueError for bad input, a class of one point, or a singular covariance (the message names class and
         rank).

@@ -74,7 +74,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return queries
 
     def _each(self, queries: FloatArray, work: Any) -> list[Any]:
-        """Return [work(batch), ...] for batches of the queries, in order, computed by `n_jobs` processes."""
+        """Return [work(batch), ...] for batches of the queries, in their order, computed by `n_jobs` processes."""
         parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
         if self.n_jobs in (None, 1):
             with one_blas_thread():

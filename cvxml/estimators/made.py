@@ -67,7 +67,8 @@ def _option(method: str) -> str:
     others = [name.removeprefix(f"{method}:") for name in names() if name.startswith(f"{method}:")]
     if len(others) > 1:
         raise TypeError(
-            f"{method} has the formulas {others}: an estimator that chooses among them needs its own file"
+            f"{method} has {len(others)} formulas besides the first ({', '.join(others)}), and made() can choose among "
+            "at most one; write its estimator by hand, as a file in cvxml/estimators"
         )
     return others[0] if others else ""
 

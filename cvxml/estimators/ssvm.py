@@ -54,7 +54,7 @@ class Gerrymandering(ClassifierMixin, Learner):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), and keep both for the vote.
+        """Learn the metric from X (n, d) and labels y (n,), and store X and y for the vote.
 
         Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """

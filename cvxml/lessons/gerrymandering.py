@@ -59,8 +59,8 @@ def counterexample() -> tuple[FloatArray, IntArray, str, int]:
 def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, Any]:
     """Return, for the query (point 0) in the metric W, its cheapest winning set h* and its worst offending set h^.
 
-    The keys are three ways to find them: "printed" (the paper's algorithms), "exact" (ours) and "enumerated" (all
-    sets).
+    The keys are three ways to find them: "printed" (the paper's algorithms), "exact" (inference.py) and "enumerated"
+    (all sets).
     """
     R = int(y.max()) + 1
     Lam = 1.0 - np.eye(R)

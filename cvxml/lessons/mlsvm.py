@@ -146,7 +146,7 @@ def _(X, lam, n, point, s, solution, usable, y):
 @app.cell
 def _(lam, n, s, solution, usable, values):
     def pairs_of(name, i):
-        """Return a text: each j with a dual variable u_ij (name "u") or w_ij (name "w") above 0, and n times it."""
+        """Return a text: each j with a dual variable u_ij (name "u") or w_ij (name "w") above 0, and n times this."""
         dual = solution.certificate.dual
         mine = (dual[f"{name}_index"][:, 0] == i) & (dual[name] > 1e-9 / n)
         return ", ".join(

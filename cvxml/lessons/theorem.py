@@ -72,7 +72,7 @@ class Setting(NamedTuple):
     phi: Any  # the loss, a function of a cvxpy expression v (t,)
 
     def proof(self, a: FloatArray) -> Proof:
-        """Return the proof from any prices (t,), that is dual variables, which are repaired first."""
+        """Return the `Proof` from any prices (t,), that is dual variables, which are repaired first."""
         return prove(self.family, [Duals(a, self.key)])
 
 
@@ -175,7 +175,8 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
 def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
     """Return the method that solves this problem on n points: its id, parameters, ratio of objectives, and a text.
 
-    The ratio is our objective divided by that of the method. The id is "" if this package has no such method.
+    The ratio is the objective of this problem divided by that of the method. The id is "" if the package has no
+    such method.
     """
     of_class = n // 2 - 1  # targets of a point
     mu = w / (1 + w)

@@ -72,7 +72,7 @@ class Distances(NamedTuple):
 class Plane(NamedTuple):
     """Points X (n, d) as integers times 2^at.
 
-    w holds a weight for each of the pairs (m, 2), and X_p = (x_i - x_j)(x_i - x_j)^T for the pair p = (i, j).
+    The methods take pairs p = (i, j), an array (m, 2), and one weight w_p for each. X_p = (x_i - x_j)(x_i - x_j)^T.
     """
 
     points: Any

@@ -1,7 +1,8 @@
 """The rules for a claim about a convex problem, in the order in which they are tried.
 
 `METRIC` judges a metric. `REVISIONS` replaces a ruling that claims more than is proved. `CLOSE_METRIC` replaces
-"refuted" near the optimum. `VALUE` judges a claimed objective.
+"refuted" near the optimum. `VALUE` judges a claimed objective. "Our" solution, metric and gap are those of our own
+solve of the user's problem (reference.py).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class OnMetric(NamedTuple):
 
     @property
     def overflows(self) -> bool:
-        """True if our gap is infinite, or a figure of the metric is not a number."""
+        """True if the gap of our solution is not finite, or if the metric's gap, its rounding or the scale is NaN."""
         figures = (self.proof.gap, self.proof.rounding, self.scale)
         return not math.isfinite(self.reference.gap) or any(map(math.isnan, figures))
 
@@ -314,7 +315,7 @@ class OnValue(NamedTuple):
 
     @property
     def rounding(self) -> float:
-        """The rounding error of the figures that the value is compared with."""
+        """The rounding error of the objectives and bounds that the value is compared with."""
         proofs = [self.reference.certificate, *([] if self.proof is None else [self.proof])]
         return max(
             64 * EPS * abs(self.reference.objective), *(max(p.rounding, p.value_rounding) for p in proofs)

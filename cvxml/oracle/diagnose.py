@@ -222,8 +222,8 @@ def _count(values: FloatArray) -> int:
 def turned(judge: Judge) -> list[FloatArray]:
     """Return other metrics (d, d) with errors of the same size, to test if an explanation fits them as well.
 
-    The error is the candidate minus our better metric. `TURNS` metrics have this error rotated at random. One more lies
-    on the way from our metric to the multiple of the identity with the same trace. A program that started there and
+    The error is the candidate minus `Judge.better`. `TURNS` metrics have this error rotated at random. One more lies
+    on the way from `better` to the multiple of the identity with the same trace. A program that started there and
     stopped early returns such a metric. For a metric with one free number, the list also contains twice the metric,
     because an explanation that fits it too would fit any number.
     """

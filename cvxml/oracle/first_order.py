@@ -1,6 +1,6 @@
 """The gap that a plain first-order program has on a golden case, for the rows of `conform`.
 
-`first_order.csv` holds the measured figures. validation/cases/first_order.py measures them and describes the program.
+`first_order.csv` holds the measured gaps. validation/cases/first_order.py measures them and describes the program.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Measured(NamedTuple):
 
 
 def digest(inputs: dict[str, Any]) -> str:
-    """Return a short hash of the inputs, so that a figure is told only for the inputs that it was measured on."""
+    """Return a short hash of the inputs, so that a gap is reported only for the inputs that it was measured on."""
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -13,8 +13,8 @@ SHOWN = 20  # most queries with their reasons in the report
 def of_all(reports: list[Report]) -> Report:
     """Return one report on all queries: refuted if any report is refuted, certified if all are certified.
 
-    Figures are sums over the queries. rel_gap is the largest one, and radius the square root of the sum of squares. The
-    witness, if any, is that of the worst query, and a note names this query.
+    Objectives, bounds and gaps are sums over the queries. rel_gap is the largest one, and radius the square
+    root of the sum of squares. The witness, if any, is that of the worst query, and a note names this query.
     """
     order = {Verdict.REFUTED: 3, Verdict.CLOSE: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
     worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))

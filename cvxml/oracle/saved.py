@@ -117,7 +117,7 @@ def certify_solution(
 ) -> Recertified:
     """Judge a solution by its own dual variables, as `cvxml certify FILE` does; return verdict, reason, certificate.
 
-    The proof is computed again from the data. The figures of the solution are compared with it, and not trusted.
+    The proof is computed again from the data. The values in the solution are compared with it, and not trusted.
 
     solution: the path of a file that `solve --out` or `Solution.save` wrote; what `load` returns; or a Solution.
     tol: relative to the scale of the problem: a number, "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3.
@@ -332,10 +332,10 @@ def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tu
 
 
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
-    """Return a sentence on a figure of the file that the data contradict; empty if there is no such figure.
+    """Return a sentence on a value in the file that the data contradict; empty if there is no such value.
 
     A gap, rel_gap, stationarity or radius may be larger than the recomputed one: the file then claims less than is
-    proved. slack: how much figures may differ on another machine, beyond rounding.
+    proved. slack: how much values may differ on another machine, beyond rounding.
     """
     if wrong := _false_status(proof, claimed.get("status")):
         return wrong

@@ -182,7 +182,7 @@ def _verdict(
     figures: tuple[float, str, float, float],
     proved: bool,
 ) -> StationaryJudgement:
-    """Return the verdict from the computed figures.
+    """Return the verdict on the candidate from `proof`, its certificate, and `ours`, that of our metric `better`.
 
     figures: the gain that is still possible; the name of the step or gradient for it; the limit for this gain; the
     limit for a difference of two objectives.

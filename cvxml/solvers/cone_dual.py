@@ -238,7 +238,10 @@ class Model:
 
 
 def newton_point(model: Model | None) -> FloatArray | None:
-    """The feasible v with the smallest model value after a few Newton steps; None without a model or a step."""
+    """The iterate with the smallest value of `model`, among a few projected Newton steps. It is feasible.
+
+    None if there is no model, or if no step is possible because the face is a single point.
+    """
     if model is None:
         return None
     feasible = model.dual.feasible

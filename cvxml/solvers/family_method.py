@@ -1,4 +1,4 @@
-"""Base of methods that are members of the family: problem, proof and solver follow from the regularizer and losses."""
+"""Base of methods of the family: problem, certificate and solver follow from the regularizer and the losses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FamilyMethod(ConvexMethod[Given]):
         """The dual with the method's names, from the dual variables of each term."""
 
     def everyone(self, given: Given) -> AllPairs | None:
-        """The proof and the solver for all pairs of points, if they are too many to be listed; else None."""
+        """The certificate and the solver for all pairs of points, if they are too many to be listed; else None."""
         return None
 
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:

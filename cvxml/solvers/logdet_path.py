@@ -150,7 +150,7 @@ def _start(
 ) -> tuple[State, float]:
     """The first state and gamma: `start` and the last gamma if its gap is small, else the prior and a small gamma.
 
-    start: a metric (d, d), or None. The gamma for the prior is so small that the prior is nearly optimal.
+    start: a metric (d, d), if there is one. The gamma for the prior is so small that the prior is nearly optimal.
     """
     if start is not None:
         M = np.linalg.solve(C, np.linalg.solve(C, start).T)

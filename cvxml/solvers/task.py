@@ -32,7 +32,7 @@ class Task(NamedTuple):
 
     @property
     def near(self) -> FloatArray | None:
-        """The metric (d, d) of the start, or None."""
+        """The metric (d, d) of the start; None without a start."""
         return None if self.start is None else self.start.metric
 
     def proved(self, M: FloatArray, dual: Dual) -> Certificate:

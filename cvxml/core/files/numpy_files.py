@@ -57,7 +57,7 @@ def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.kind == "U" and flat.view(np.uint32).max(initial=0) > 0x10FFFF:
         raise ValueError("a character is not Unicode")
     if dtype.kind == "b" and raw.max(initial=0) > 1:
-        raise ValueError("a boolean is neither 0 nor 1")
+        raise ValueError("a boolean value is stored as a byte other than 0 or 1, so the file is damaged")
     return flat
 
 

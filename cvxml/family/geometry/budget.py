@@ -80,7 +80,7 @@ class BudgetFeasibility(Feasibility):
 class MetricWithinBudget(NamedTuple):
     """The metric that is judged: factor * psd, in units of the features.
 
-    Its sum over similar pairs is at most 1 + share.
+    The sum of its squared distances over similar pairs is at most 1 + share.
 
     psd is close to a psd matrix P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all e.
     """

@@ -62,7 +62,7 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
 def _triangle(images: Points, pairs: IntArray, root: FloatArray) -> FloatArray:
     """The triangular R of the QR decomposition of the rows root_p (z_i - z_j) over pairs p = (i, j).
 
-    z are the images. Works on some pairs at a time.
+    z_i is the image of point i in `images`. Works on some pairs at a time.
     """
     r = images.high.shape[1]
     R, step = np.zeros((0, r)), max(r, BLOCK // r)

@@ -209,9 +209,10 @@ def _with_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: Floa
 
 
 def _exactly_with_sum(side: dict[int, Fraction], s: Fraction) -> dict[int, Fraction]:
-    """Dual variables near these, >= 0 and with the sum s. side: {row: dual variable >= 0} of one side of a group.
+    """Dual variables near those of `side`, >= 0 and with the sum s.
 
-    The largest absorbs the difference. If it would become negative, all are scaled instead.
+    side: {row: dual variable >= 0} of one side of a group. The largest absorbs the difference. If
+    it would become negative, all are scaled instead.
     """
     before = sum(side.values(), NONE)
     largest = max(side, key=lambda t: side[t])

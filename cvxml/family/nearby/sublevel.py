@@ -158,7 +158,7 @@ class Sublevel:
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
         """A proved lower bound of f(A) - t <tilt, A> over all A, and the number t in (0, 1] (the share).
 
-        tilt: a matrix given by weights on pairs, or None. Returns -inf and 0 if nothing is proved.
+        tilt: a matrix given by weights on pairs; None for 0. Returns -inf and 0 if nothing is proved.
         """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
@@ -315,7 +315,7 @@ class Sublevel:
         return self.holds(self.beside)
 
     def _kept(self, A: FloatArray) -> FloatArray:
-        """P_+(A), divided by its sum over similar pairs if that exceeds the budget of 1."""
+        """P_+(A), divided by its `_spent` if that exceeds the budget of 1."""
         psd = project_psd(A)
         return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))
 

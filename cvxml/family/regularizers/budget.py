@@ -123,7 +123,7 @@ class Budget(ByFormulas):
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: float | None) -> Level:
-        """G, with a proved upper bound of lambda_max as its level, close to it. hint: a guess of lambda_max."""
+        """G, and a proved upper bound of lambda_max, close to lambda_max, as the level. hint: a guess of lambda_max."""
         (level,) = exact([self._exact_level(X, G, hint)])
         return Level(level, G)
 

@@ -42,7 +42,7 @@ class Linear(ByFormulas):
 
     @cached_property
     def ground(self) -> Ground:
-        """The span of C, and a basis T of it with T^T C T close to the identity."""
+        """The range of C, and a basis T of this range with T^T C T close to the identity."""
         return ground(self.X, self.C, self.what)
 
     @property
@@ -94,7 +94,7 @@ class Linear(ByFormulas):
         return best(ray.value, min(longest, ray.longest))
 
     def surplus(self, G: Weights) -> Surplus:
-        """T^T (C - G) T. Its error bound also holds if every dual variable is rounded a few times more."""
+        """`Surplus` of Z = T^T (C - G) T. `error` allows a few more roundings of each dual variable."""
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), math.inf)
         return self._on_ground(self.image(G))

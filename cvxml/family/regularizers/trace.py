@@ -70,7 +70,7 @@ class Trace(Linear):
         return self.value_at(at) - product(at, image)
 
     def surplus(self, G: Weights) -> Surplus:
-        """I - G / v, which must be psd. The error bound also holds if each dual variable is rounded a few times."""
+        """`Surplus` of Z = I - G / v, which must be psd. `error` allows a few more roundings of each dual variable."""
         own, error = self._on_ground(G)
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 

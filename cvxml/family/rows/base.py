@@ -107,10 +107,13 @@ class Rows(Protocol):
         """The matrix G = sum_t a_t V_t, V_t = sum_p B_tp X_p, as weights on pairs."""
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """Drop the rows that have a pair of two points with different labels (n,)."""
+        """Drop the rows that have a pair of two points with different labels (n,).
+
+        labels: those of the regularizer (`Regularizer.labels`).
+        """
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """The values v of all rows, in order.
+        """The values v of all rows, in the order in which this object lists them.
 
         D (n, n): the squared distances of all pairs of points, as integers in some unit. v is in the same unit.
         """

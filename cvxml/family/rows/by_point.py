@@ -46,7 +46,10 @@ class ByPoint(NamedTuple):
         return Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All rows; those of a pair with two different labels get -inf, which LogSumExp.to_domain turns into 0."""
+        """The dual variables of all rows, but -inf for a pair of points with different labels.
+
+        LogSumExp.to_domain turns -inf into 0.
+        """
         inside = labels[self.points][:, None] == labels
         return self.duals(np.where(inside, self.table(duals), -np.inf))
 

@@ -31,7 +31,7 @@ class RankFeasibility(Feasibility):
     def nearest(self) -> str:
         """The set of allowed metrics, in words, for example "a psd matrix of rank 2".
 
-        It names the rank only if the rank is too large. Then the distance is to the metric that is judged.
+        The rank is named only if that of the metric is too large. Then the distance is to the metric that is judged.
         """
         if self.beyond <= FEASIBILITY_TOL:
             return super().nearest

@@ -74,7 +74,7 @@ class TableRows(Rows, Protocol):
 class Anchors:
     """Dual variables of a log sum exp loss that others are mixed with, or that replace them.
 
-    level: dual variables a with G(a) = C exactly, or None. Then C - G is 0, and no numerical test is needed.
+    level: dual variables a with G(a) = C exactly, if known. For them C - G is 0, and no numerical test is needed.
     """
 
     def __init__(

@@ -185,7 +185,10 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _of(family: Family, kept: Sequence[Duals]) -> Proof:
-    """The proof of feasible dual variables, one `Duals` for each term; its bound is NO_BOUND if it is not finite."""
+    """The `Proof` that feasible dual variables give: their lower bound and G. The bound is NO_BOUND if not finite.
+
+    kept: one `Duals` for each term.
+    """
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
@@ -198,7 +201,7 @@ def _weights(family: Family, duals: Sequence[Duals]) -> Weights:
 
 
 def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
-    """The proof with the best bound among several feasible dual variables, for a family with one term.
+    """The `Proof` with the best bound among several feasible dual variables, for a family with one term.
 
     If there are none, the bound is -inf, for the dual variables `own`.
     """

@@ -146,7 +146,7 @@ class Across(NamedTuple):
         return Weights(self.listed(duals.key), duals.a)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All rows, because all points differ by vectors of the span."""
+        """`duals` without a change: all points differ by vectors of the span of the similar differences."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:

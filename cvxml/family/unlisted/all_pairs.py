@@ -141,13 +141,13 @@ class Laplacian:
 
 
 class AllPairs(Protocol):
-    """Proof and solver of a method for all pairs of points."""
+    """The certificate and the solver of a method for all pairs of points."""
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
         """Certify the matrix A (d, d) with the dual variables that the psd metric `at` (d, d) determines."""
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-        """Solve to a relative gap of `tol`. start: a psd matrix (d, d), or None."""
+        """Solve to a relative gap of `tol`. start: a psd matrix (d, d), if there is one."""
 
 
 def metric_of(dual: Dual, d: int) -> FloatArray:
@@ -174,7 +174,7 @@ def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
 
 
 class Slopes(NamedTuple):
-    """f(M), its gradient df/dM (r, r), and an estimate `left` of the relative gap that a proof would have."""
+    """f(M), its gradient df/dM (r, r), and an estimate `left` of the relative gap of a certificate."""
 
     value: float
     gradient: FloatArray
@@ -208,7 +208,7 @@ class Descent:
         return {METRIC: self.metric()}
 
     def step(self) -> bool:
-        """Run L-BFGS until a proof seems near, for at most `MAX_MEMORY_STEPS` steps.
+        """Run L-BFGS until a certificate is likely to meet the tolerance, for at most `MAX_MEMORY_STEPS` steps.
 
         Returns False if rounding allows no step.
         """

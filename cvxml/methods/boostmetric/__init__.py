@@ -175,9 +175,10 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
-    """1 / sum_t exp(-<M, H_t>): M with v times this factor is stationary if the implementation has no logarithm.
+    """The factor s = 1 / sum_t exp(-<M, H_t>) of v, for an implementation that leaves out the logarithm.
 
-    The gradient of the sum is the sum times the gradient of its logarithm.
+    If M minimises sum_t exp(-<M, H_t>) + v tr M, then M minimises the method's objective with s v in place of v: the
+    gradient of the sum is the sum times the gradient of its logarithm.
     """
     return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 

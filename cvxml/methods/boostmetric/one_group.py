@@ -51,7 +51,7 @@ class Together(NamedTuple):
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """The dual variables of all rows, but -inf for a triplet whose three points do not have the same label.
 
-        labels (n,): points with the same label differ within the span. LogSumExp.to_domain turns -inf into 0.
+        labels (n,): those of the regularizer (`Regularizer.labels`). LogSumExp.to_domain turns -inf into 0.
         """
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))

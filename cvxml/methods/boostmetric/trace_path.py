@@ -116,7 +116,7 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Metrics (d, d) along the barrier's path, and the softmax at each of them as dual variables.
 
-    The family must be v tr M and one log sum exp over triplets. start: a psd matrix (d, d), or None.
+    The family must be v tr M and one log sum exp over triplets. start: a psd matrix (d, d), if there is one.
     """
     assert isinstance(family.regularizer, Trace)
     ((_, rows),) = family.terms

@@ -168,7 +168,7 @@ def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
 def _radius(B: FloatArray, error: FloatArray, factor: Factor, above: float) -> float:
     """Return an upper bound of ||A - A*|| for each metric A with an objective of at most `above`; A* is the optimum.
 
-    B is definite, with errors up to `error`, entry by entry; factor: the proof.
+    B is definite, with errors up to `error`, entry by entry; factor: the proof that B or -B is positive definite.
     """
     d = len(B)
     b = math.exp((factor.log_det - factor.log_error) / d)  # at most the true one

@@ -76,9 +76,9 @@ class Labelled(NamedTuple):
         return self.pairs.weights(duals)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables of all rows, but 0 for a pair of points with different labels.
+        """The dual variables of all rows, set to 0 for a pair of points with different labels.
 
-        labels (n,): points with the same label differ within the span.
+        labels (n,): two points have the same label if they differ by a vector of the span of the similar differences.
         """
         i, j = labels[self.listed].T
         return self.duals(np.where(i == j, self.table(duals), 0.0))

@@ -213,7 +213,7 @@ def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> b
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Yield a metric (d, d) and its dual variables after every step of the path.
 
-    start: a psd matrix (d, d), or None.
+    start: a psd matrix (d, d), if there is one.
     """
     ((loss, rows),) = family.terms
     assert isinstance(rows, Labelled)

@@ -12,7 +12,7 @@ from cvxml.methods.lfda.known import Known
 
 
 class Figures(NamedTuple):
-    """The objective of a metric M and its squared errors, as balls."""
+    """The objective of a metric M, and its squared distances from the embedding's metric of its range, as balls."""
 
     objective: Any  # of the range of M
     metric: Any  # the embedding's metric (d, d) of the range of M

@@ -110,7 +110,7 @@ def problem(X: FloatArray, y: IntArray) -> Any:
 def dual(X: FloatArray, y: IntArray) -> Any:
     """The dual of the problem. Variable: "q" (rows, n - 1), with a row for each i that is not alone in its class.
 
-    The entries of a row are those of k != i, in order.
+    The entries of a row are those of k != i, by increasing k.
     """
     import cvxpy as cp
 
@@ -222,7 +222,7 @@ def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
 
 
 def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
-    """The weights w = p0, which is uniform over the class of i without i. Points alone in their class have no row.
+    """The weights w = p0, which is uniform over the class of i without i. If i is alone in its class, c_i = 0.
 
     number: makes the constants, for example Fraction for exact arithmetic.
     """
@@ -273,7 +273,7 @@ def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
 
 
 def named(of: Softmaxes, duals: Duals) -> Dual:
-    """The dual variables as "q" (n, n), with rows of zeros for points without a row."""
+    """The dual variables as "q" (n, n), with rows of zeros for points i with c_i = 0."""
     rows, q = _rows(of), np.zeros((len(of.c),) * 2)
     q[rows.points] = rows.table(duals)
     return {"q": q}
@@ -693,7 +693,7 @@ def _coordinates(given: Instance) -> Coordinates:
 
 
 def _everyone(given: Instance) -> AllSoftmaxes | None:
-    """Proof and solver without a table of n x n numbers, if there are too many points for it; else None."""
+    """Certificate and solver without a table of n x n numbers, if there are too many points for it; else None."""
     if len(given.X) <= MAX_POINTS_LISTED:
         return None
     everyone = AllSoftmaxes(given.X, given.y)

@@ -1,4 +1,4 @@
-"""MCML over all pairs of points, by their labels: proof and solver without a table of n x n dual variables.
+"""MCML over all pairs of points, by their labels: certificate and solver without a table of n x n dual variables.
 
     f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
 The theorem is theorem.py with <C, M> and log sum exp. The dual variables are the softmax of a metric, in floats,
@@ -45,7 +45,7 @@ PATIENCE = 5  # the solver stops after this many steps without a better gap
 
 
 class Softmax(NamedTuple):
-    """Three sums over the points i with a row, for the softmax p of a metric."""
+    """Three sums over the points i that are not alone in their class, for the softmax p of a metric."""
 
     value: float  # sum of log sum exp(-D)
     entropy: float  # sum of the entropies of p_i
@@ -64,7 +64,7 @@ class Priced(NamedTuple):
 
 
 class AllSoftmaxes:
-    """All pairs of points of X (n, d) with class codes y (n,): proof and solver.
+    """All pairs of points of X (n, d) with class codes y (n,): certificate and solver.
 
     `whole` is False if the differences within the classes do not span all differences, or if rounding leaves this
     undecided. Then no method of this class may be called.

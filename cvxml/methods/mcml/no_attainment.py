@@ -50,7 +50,7 @@ def recedes(X: FloatArray, at: Coordinates, of: Softmaxes, M: FloatArray) -> str
     """Return `NOT_ATTAINED` if it is proved, `SEEMS` if double precision only suggests it, else an empty string.
 
     X (n, d): points. at: their coordinates. of: the weights; each w_i is a mean over the class of i, and c_i is 1 or 0.
-    M (r, r): a metric in the coordinates. Its leading eigenvectors are tried as U.
+    M (r, r): a metric in the coordinates `at`. Its leading eigenvectors are tried as U.
     """
     if _classes_are_apart(X, of):
         return NOT_ATTAINED

@@ -41,7 +41,7 @@ Prove = Callable[[FloatArray, Dual], Certificate]
 
 
 class Softmaxes(NamedTuple):
-    """The weights w and c of the objective f of the module docstring. A point with c_i = 0 has no row."""
+    """The weights w and c of f in the module docstring. If c_i = 0, row i of w is 0, and point i adds nothing to f."""
 
     w: FloatArray  # (n, n) >= 0, zeros in row i if c_i = 0
     c: FloatArray  # (n,) >= 0
@@ -49,7 +49,7 @@ class Softmaxes(NamedTuple):
 
     @property
     def rows(self) -> list[int]:
-        """The indices of the points with a row, which are those with c_i > 0."""
+        """The indices of the points i with c_i > 0."""
         return [int(i) for i in np.flatnonzero(self.c)]
 
 
@@ -171,7 +171,7 @@ class OfDiagonal(Objective):
 
 
 class Ended(NamedTuple):
-    """The result of `follow`. All metrics are in the coordinates."""
+    """The result of `follow`. All metrics (r, r) are for the points Y of the module docstring."""
 
     M: FloatArray  # (r, r)
     dual: Dual
@@ -192,10 +192,11 @@ def follow(
 ) -> Ended:
     """Follow the path until a certificate proves `tol`, for at most `max_iter` steps.
 
-    prove: (metric (r, r), dual) -> certificate. start: a psd matrix (r, r), or None.
+    prove: (metric (r, r), dual) -> certificate. start: a psd matrix (r, r), if there is one.
     callback: called with a `Step` after every proof. keep: called with every metric and its dual.
     The dual has "q" (n, n), the softmax of the metric, and maybe "interior" (n, n), the softmax of the last metric with
-    a positive definite gradient. If no metric had one, it is looked for when the estimated gap is small.
+    a positive definite gradient. If no metric had such a gradient, "interior" is looked for when the estimated
+    gap is small.
     """
     began, r = time.perf_counter(), f.Y.shape[1]
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)

@@ -117,7 +117,7 @@ def scale(of: Figures, is_zero: bool) -> Fraction:
 
 
 def rows_of(given: Instance, Q: FloatArray) -> FloatArray:
-    """A (min(m, r), r) with A^T A = Q in the coordinates, for Q (d, d), padded with zero rows."""
+    """A (min(m, r), r), padded with zero rows: A^T A is Q (d, d) in the coordinates `given.at`."""
     A = root_inside(examine_rank(Q, given.m, given.at)[0])
     return np.vstack([A, np.zeros((min(given.m, given.at.Y.shape[1]) - len(A), A.shape[1]))])
 

@@ -18,7 +18,7 @@ from cvxml.methods.mlkr.instance import Instance, instance
 
 
 def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
-    """Return the misreading in which F and dF/dQ (r, r), in the coordinates, are change(instance, Q).
+    """Return the misreading in which F and dF/dQ (r, r) are change(instance, Q), in the coordinates `Instance.at`.
 
     A metric is measured by its first-order decrease relative to F.
     """
@@ -38,7 +38,7 @@ def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], se
 
 
 def _misread(given: Instance, Q: FloatArray, kind: str) -> tuple[float, FloatArray]:
-    """F and dF/dQ of kernel regression with another kernel, in the coordinates.
+    """F and dF/dQ of kernel regression with another kernel, in the coordinates `given.at`.
 
     kind: "plain" for exp(-distance), "half" for exp(-squared distance / 2).
     """

@@ -69,7 +69,7 @@ def search(
 
 
 def _warm(given: Instance, M: FloatArray) -> FloatArray:
-    """A (m, r) in the coordinates for the metric M (d, d) of a warm start. Raises ValueError for M = 0."""
+    """A (m, r) in the coordinates `given.at`, for the metric M (d, d) of a warm start. Raises ValueError for M = 0."""
     if not M.any():
         raise ValueError(
             "the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it; give another metric"
@@ -112,7 +112,7 @@ def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
 
 @dataclass(eq=False)
 class Run:
-    """One descent from one start; A (m, r) is in the coordinates."""
+    """One descent from one start. A (m, r) acts on the coordinates Y (n, r) of the points, `Instance.at.Y`."""
 
     name: str
     A: FloatArray
@@ -188,8 +188,9 @@ def leaves(given: Instance, A: FloatArray) -> bool:
 
 
 def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
-    """The starts named by `init`, as names and components A (m, r) in the coordinates. Raises ValueError for bad init.
+    """The starts that `init` names: names, and components A (m, r) in the coordinates `given.at`.
 
+    Raises ValueError for bad init.
     init: "auto", "pca", "identity" or "random", scaled by the best power of two; components (m, d); or a list of these.
     """
     return [_start(given, one, random_state) for one in each_start(init, random_state)]

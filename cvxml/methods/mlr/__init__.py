@@ -81,7 +81,7 @@ def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, liste
 def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatArray:
     """The features of a ranking: psi(q, y) (d, d). q: the query. plus: its relevant points.
 
-    y: all other points in order.
+    y: all other points, in the order of the ranking.
     """
     #: phi_qi = -(x_q - x_i)(x_q - x_i)^T
     #:   | \varphi_{qi} = -(\mathbf{x}_q - \mathbf{x}_i)(\mathbf{x}_q - \mathbf{x}_i)^T
@@ -108,8 +108,8 @@ def every_ranking(asked: Queried) -> Listed:
     """Return `rankings` for each query. Raises ValueError above `MAX_POINTS_LISTED` + 1 points."""
     if len(asked.X) - 1 > MAX_POINTS_LISTED:
         raise ValueError(
-            f"all rankings of {len(asked.X) - 1} points are too many to list: the literal problem takes "
-            f"{MAX_POINTS_LISTED + 1} points at most; solve generates its rows"
+            f"the literal problem lists all rankings of each query: {len(asked.X)} points are given, at most "
+            f"{MAX_POINTS_LISTED + 1} are allowed; give fewer points, or call solve, which lists only a few rankings"
         )
     return [rankings(*asked.sides(q)) for q in asked.queries.tolist()]
 
@@ -126,7 +126,7 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
     """The measures of a ranking. The loss Delta, which is returned, is 1 minus the measure.
 
-    plus: the relevant points. y: all points in order.
+    plus: the relevant points. y: all other points, in the order of the ranking.
     """
     of_plus = [i in plus for i in y]
     P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]
@@ -227,7 +227,7 @@ def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
 
 
 def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
-    """The worst ranking at W (d, d) of each query: all other points in order. In plain Python.
+    """The worst ranking at W (d, d) of each query: a list of all other points, as ranked. In plain Python.
 
     In a worst ranking, the relevant points are sorted from near to far, and so are the irrelevant points. The dynamic
     programme chooses how many irrelevant points g are before each relevant point, in turn.

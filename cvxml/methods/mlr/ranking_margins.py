@@ -1,4 +1,4 @@
-"""Proof and solver of MLR: the trace with one slack for each query, over rankings that are listed when needed.
+"""Certificate and solver of MLR: the trace with one slack for each query, over rankings that are listed when needed.
 
     min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy]),    with v_qy of ranking_rows.py
 

@@ -31,7 +31,7 @@ PAIRS = 2**18  # number of distances computed at a time
 class Rankings:
     """A list of rankings; the key of a row is its position in the list.
 
-    place (m,): the position of the query among all queries. order (m, n - 1): all other points in order.
+    place (m,): the position of the query among all queries. order (m, n - 1): all other points, as ranked.
     """
 
     def __init__(self, all_of: Interleavings, place: IntArray, order: IntArray):
@@ -187,7 +187,7 @@ def with_worst(rows: Rankings, found: Worst) -> Rankings:
 def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     """Return the dual variables (m,) and their rankings.
 
-    dual: "price" (m,) and "rankings" (m, n), each row a query and all other points in order. Raises ValueError if the
+    dual: "price" (m,) and "rankings" (m, n), each row a query and all other points, as ranked. Raises ValueError if the
     dual has another form, if a price is NaN, or if a row is not a ranking of a query.
     """
     n = len(all_of.asked.X)

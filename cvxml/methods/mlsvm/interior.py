@@ -197,7 +197,7 @@ class _System:
     def solve(self, target: float, predictor: Direction | None) -> Direction:
         """Return the direction in which all products (module docstring) become equal to `target`, to first order.
 
-        predictor: a direction whose second-order term is included, or None.
+        predictor: a direction whose second-order term is included; None to include no such term.
         """
         o, dual, slack = self.o, self.at.dual, self.slack
         Rc = np.diag(target - self.sigma**2)

@@ -149,7 +149,7 @@ class MLSVM(FamilyMethod[Instance]):
     ) -> Found:
         """Gradient steps, Newton steps and an interior-point method (solver.py).
 
-        start: a metric and its dual variables, or None.
+        start: a metric and its dual variables, if there are such.
         """
         return search(given, partial(self.certify, given), tol, max_iter, start, callback)
 

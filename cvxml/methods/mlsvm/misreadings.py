@@ -95,7 +95,7 @@ def stays_at_scale(
     """Return False if a multiple of A is so much better in a misreading that the relative gap of A exceeds `FAR`.
 
     n: the number of points. margins_at(A): max_l d_A - min_j d_A (rows,), linear in A. power: 2 if the hinge is
-    squared. It needs no solver.
+    squared. No solver is needed.
     """
     size = lam / 2 * float(np.sum(A**2))
     if not math.isfinite(size):
@@ -212,7 +212,7 @@ def _self_as_target(given: Instance, _: Question) -> list[Row]:
 
 
 def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
-    """Return rows with the K - 1 nearest neighbours and the point itself, at distance 0. None unless "knn"."""
+    """Return rows with the K - 1 nearest neighbours and the point itself, at distance 0; None unless K counts all classes."""
     K = given.n_neighbors
     if given.neighborhood != "knn" or K is None or K < 2:
         return None
@@ -315,7 +315,10 @@ def _other_neighborhood(question: Question) -> str | None:
 
 
 def other_problem(question: Question, kind: str) -> float:
-    """Return a proved upper bound of the metric's relative gap in a misreading of misreadings_problem.py, or inf."""
+    """Return a proved upper bound of the metric's relative gap in the misreading `kind` of misreadings_problem.py.
+
+    inf if no bound is proved, or if the misreading cannot explain the metric.
+    """
     given = question.checked(instance)
     s = unit_scale(given.X)
     X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2

@@ -419,7 +419,7 @@ class MMC(FamilyMethod[Instance]):
 
 
 def _everyone(given: Instance) -> AllRoots | None:
-    """The proof and the solver without a list of pairs, if there are too many points to list the pairs; else None."""
+    """The certificate and the solver without a list of pairs, if there are too many pairs to list; else None."""
     if given.diagonal or not given.many:
         return None
     everyone = AllRoots(given.X, given.y, given.rank)

@@ -1,4 +1,4 @@
-"""MMC over all pairs of points, similar or dissimilar by their labels: proof and solver without a list of pairs.
+"""MMC over all pairs of points, similar or dissimilar by their labels: certificate and solver without a list of pairs.
 
 The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric: a = 1 / (2
 sqrt(D)), where sqrt(D) has a lower limit, `floor`. Any a > 0, so also a rounded a, prove for every A in the budget
@@ -57,7 +57,7 @@ def _reach(sight: Seen) -> float:
 
 
 class AllRoots:
-    """All pairs of points of X (n, d), similar if their labels y (n,) are equal: proof and solver.
+    """All pairs of points of X (n, d), similar if their labels y (n,) are equal: certificate and solver.
 
     rank: the exact rank of the differences of the similar pairs.
     """

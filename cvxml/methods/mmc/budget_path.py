@@ -72,7 +72,7 @@ class Free(NamedTuple):
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Yield a metric (d, d) within the budget and its dual variables after every step of the path.
 
-    start: a psd matrix (d, d), or None.
+    start: a psd matrix (d, d), if there is one.
     """
     assert isinstance(family.regularizer, Budget)
     ((_, rows),) = family.terms
@@ -92,8 +92,8 @@ def _full(
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
     """Yield a full metric A within the budget, its dual variables (q,) and an estimate after every step.
 
-    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), or
-    None.
+    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if
+    there is one.
     """
     at = budget(similar, None)
     Z = E @ at.to

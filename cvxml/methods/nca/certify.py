@@ -233,7 +233,7 @@ def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
 
 
 def _smallest_theta(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
-    """Return nearly the smallest theta in [0, 1] with (1 - theta) Z_R + theta Z_I psd, or None.
+    """Return nearly the smallest theta in [0, 1] with (1 - theta) Z_R + theta Z_I psd; None if none is found.
 
     Z_R, Z_I (r, r): Z of the module docstring for the rows of "R" and of "interior".
     """

@@ -229,9 +229,9 @@ def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
 
 
 def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
-    """Return nearly the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite, or None.
+    """Return nearly the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite.
 
-    Z_R, Z_I: Z of the module docstring for the rows of "R" and of "interior".
+    None if this is not proved for theta = 1. Z_R, Z_I: Z of the module docstring for the rows of "R" and of "interior".
     """
 
     def positive(theta: Fraction) -> bool:

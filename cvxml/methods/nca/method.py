@@ -136,8 +136,8 @@ class NCA(StationaryMethod[Instance]):
         """Return the intermediates by the note's names. Raises ValueError if M is not psd of rank at most n_components.
 
         A (m, d) is a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
-        ours. p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q (d, d) of the
-        objective to minimise; scale_derivative; nearest (n,): the nearest other point; continuous_cost.
+        those returned here. p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q
+        (d, d) of the objective to minimise; scale_derivative; nearest (n,): the nearest other point; continuous_cost.
         """
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)

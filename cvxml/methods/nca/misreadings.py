@@ -75,9 +75,9 @@ class Misread(NamedTuple):
 
 
 def left(question: Question, kind: str) -> float:
-    """Return a proved bound, relative to the scale, of how far the metric is from stationary for a mistake, or inf.
+    """Return a proved bound, relative to the scale, of how far the metric is from stationary for a mistake.
 
-    kind: the mistake. The module docstring defines F, the bound and the scale.
+    inf if no bound is proved. kind: the mistake. The module docstring defines F, the bound and the scale.
     """
     p = question.checked(instance)
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():

@@ -2,7 +2,7 @@
 
 `search` runs a descent (descent.py) from each start, takes the run with the best metric, and looks for dual variables.
 `literal_cccp` replaces the descent for solver="clarabel" or "scs": each convex step is solved through cvxpy as stated.
-Its dual variables come from our descents, as for solver="fast". All runs work in coordinates of unit covariance, called
+Its dual variables come from descents too, as for solver="fast". All runs work in coordinates of unit covariance, called
 "the coordinates" here. There a metric is A^T A with A (m, r), r the rank of the points.
 """
 
@@ -467,7 +467,7 @@ def literal_cccp(
 ) -> Run:
     """Run CCCP from A through "clarabel" or "scs"; a step is accepted only if the objective by definitions.py is lower.
 
-    Stops if our certificate proves the step of the metric, if the back end does not improve, or at infinity.
+    Stops if the certificate proves the step of the metric, if the back end does not improve, or at infinity.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step

@@ -61,7 +61,7 @@ class BlocksFeasibility(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The matrices that the distance is to, in words. It names the blocks if an entry outside them is too large."""
+        """The allowed matrices, in words. The blocks are named only if an entry outside them is too large."""
         return super().nearest if self._in_blocks else "the matrices made of psd blocks"
 
     def __str__(self) -> str:

@@ -142,7 +142,7 @@ def fewest_votes(k: int, R: int, tau: int) -> int:
 def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
     """Return the cheapest set of H_r(tau) for each point and each r; of equal costs, the one with fewest votes for r.
 
-    D (n, R, k): as in `Nearest`. classes (n, c): the r of each point; default: all R, in order.
+    D (n, R, k): as in `Nearest`. classes (n, c): the r of each point; default: the classes 0..R-1.
     """
     n, R, k = D.shape
     if classes is None:

@@ -242,7 +242,7 @@ def step_gap(misread: Misread, question: Question) -> float:
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
     """Return True if a multiple of W is so much better in the step that the relative gap of W exceeds `FAR`.
 
-    at: both maxima at W. size: ||W||^2. It needs no solver.
+    at: both maxima at W. size: ||W||^2. No solver is needed.
     """
 
     def value(t: float) -> float:

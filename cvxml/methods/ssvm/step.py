@@ -208,8 +208,9 @@ class StepSolver:
     """The fast solver. Each step starts from the sets and weights of the last step.
 
     A round solves the dual over the known sets to a share of the open gap (solvers/cone_dual.py). It then asks the
-    exact inference for the worst sets at the new W. This gives the step's objective at W exactly, so its distance to
-    the dual is a proof. Sets that are worse than the known sets are added, from up to three classes for each point.
+    exact inference for the worst sets at the new W. This gives the step's objective at W exactly, so objective minus
+    dual value is the gap of the step. Sets that are worse than the known sets are added, from up to three
+    classes for each point.
     """
 
     phase = "cccp"
@@ -279,8 +280,8 @@ class StepSolver:
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
         """Solve the dual over the known sets to a share of the open gap.
 
-        Return W, its lower bound, and whether it was reached. lowest: the least objective of the step so far. The share
-        is not reached if the scales of the problem differ too much.
+        Return W, the dual value (a lower bound), and whether that share was reached. lowest: the least
+        objective of the step so far. The share is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
         if self.step == 0:
