@@ -93,7 +93,7 @@ class Regularizer(Protocol):
 
     @property
     def labels(self) -> IntArray:
-        """Labels (n,): the dual variable of a row must be 0 if a pair of the row has two points with different labels."""
+        """Labels (n,): the dual variable of a row must be 0 if the row has a pair of points with different labels."""
 
     @property
     def undecided(self) -> str:

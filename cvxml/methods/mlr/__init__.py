@@ -108,8 +108,8 @@ def every_ranking(asked: Queried) -> Listed:
     """Return `rankings` for each query. Raises ValueError above `MAX_POINTS_LISTED` + 1 points."""
     if len(asked.X) - 1 > MAX_POINTS_LISTED:
         raise ValueError(
-            f"the literal problem lists all rankings of each query: {len(asked.X)} points are given, at most "
-            f"{MAX_POINTS_LISTED + 1} are allowed; give fewer points, or call solve, which lists only a few rankings"
+            f"the literal problem lists all rankings of each query, so it takes at most {MAX_POINTS_LISTED + 1} points; "
+            f"got {len(asked.X)}; give fewer points, or call solve, which lists only a few rankings"
         )
     return [rankings(*asked.sides(q)) for q in asked.queries.tolist()]
 

@@ -212,7 +212,10 @@ def _self_as_target(given: Instance, _: Question) -> list[Row]:
 
 
 def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
-    """Return rows with the K - 1 nearest neighbours and the point itself, at distance 0; None unless K counts all classes."""
+    """Return rows with the K - 1 nearest neighbours and the point itself, at distance 0.
+
+    None unless the neighbourhood is "knn" and K is at least 2.
+    """
     K = given.n_neighbors
     if given.neighborhood != "knn" or K is None or K < 2:
         return None
