@@ -18,8 +18,8 @@ Bound. In plain metrics the problem is linear, and their convex hull is 0 <= M <
 l_1 >= l_2 >= .. be the eigenvalues of (S_b, S_w). For any s, the trace is at most r s + sum_k (l_k - s)_+ (`dual`), by
 Ky Fan's theorem. S_w, S_b, l and the objective and distances of a metric are balls (core/balls.py, core/spectrum.py),
 rounded to floats at the end. The range is unique if and only if l_r > l_{r+1}; balls decide this. Scale: the optimum.
-Radius: bound.py. If S_w is singular, no T attains the supremum, or T is not determined. `instance` refuses this case, by exact
-ranks.
+Radius: bound.py. If S_w is singular, no T attains the supremum, or T is not determined. `instance` refuses this case,
+by exact ranks.
 
 Reference: M. Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
 8, 2007. The printed equations were not available to us; docs/lfda.md lists our sources.

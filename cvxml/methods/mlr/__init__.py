@@ -108,7 +108,7 @@ def every_ranking(asked: Queried) -> Listed:
     """Return `rankings` for each query. Raises ValueError above `MAX_POINTS_LISTED` + 1 points."""
     if len(asked.X) - 1 > MAX_POINTS_LISTED:
         raise ValueError(
-            f"the literal problem lists all rankings of each query, so it takes at most {MAX_POINTS_LISTED + 1} points; "
+            f"the literal problem lists all rankings of each query and takes at most {MAX_POINTS_LISTED + 1} points, "
             f"got {len(asked.X)}; give fewer points, or call solve, which lists only a few rankings"
         )
     return [rankings(*asked.sides(q)) for q in asked.queries.tolist()]
