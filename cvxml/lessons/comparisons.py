@@ -22,7 +22,10 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return two classes of twelve points; a slanted direction separates them, and they spread across it."""
+    """Return two classes of twelve points, X (24, 2) and y (24,).
+
+    A slanted direction separates the classes, and the points spread across it.
+    """
     rng = np.random.default_rng(2)
     y = np.arange(24) % 2
     Z = rng.standard_normal((24, 2)) * [0.45, 1.3]

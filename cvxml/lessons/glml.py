@@ -46,7 +46,7 @@ with app.setup:
 
 @app.function
 def points(scene: str) -> tuple[FloatArray, IntArray]:
-    """Return forty points per class with the means and covariances (with 1/n) of the scene, up to rounding.
+    """Return X (n, 2) and y (n,): forty points per class, with the scene's means and covariances (1/n) up to rounding.
 
     Each point has an opposite point, and the deviations from the mean lie on a grid on which sums are exact. So if the
     means are integers, covariances that are equal in the scene are also equal in rational arithmetic.

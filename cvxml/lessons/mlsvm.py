@@ -22,7 +22,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return two classes of nine points; the first feature separates them, the second is noise."""
+    """Return two classes of nine points, X (18, 2) and y (18,). The second feature is noise."""
     rng = np.random.default_rng(1)
     y = np.arange(18) % 2
     X = rng.standard_normal((18, 2)) * [0.45, 1.2]

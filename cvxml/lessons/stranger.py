@@ -28,7 +28,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return thirty points in two classes that differ along a slanted direction."""
+    """Return thirty points, X (30, 2) and y (30,), in two classes that differ along a slanted direction."""
     rng = np.random.default_rng(4)
     y = np.arange(30) % 2
     Z = rng.standard_normal((30, 2)) * [0.45, 0.8]

@@ -78,7 +78,10 @@ class Setting(NamedTuple):
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return two classes of six points that overlap a little in the first feature, and completely in the second."""
+    """Return two classes of six points, X (12, 2) and y (12,).
+
+    The classes overlap a little in the first feature, and completely in the second.
+    """
     rng = np.random.default_rng(5)
     y = np.arange(12) % 2
     X = rng.standard_normal((12, 2)) * [0.4, 1.0]

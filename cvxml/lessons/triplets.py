@@ -25,7 +25,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return three overlapping classes of seven points, side by side; the second feature is noise."""
+    """Return three overlapping classes of seven points, X (21, 2) and y (21,). The second feature is noise."""
     rng = np.random.default_rng(8)
     y = np.arange(21) % 3
     X = rng.standard_normal((21, 2)) * [0.4, 1.0]

@@ -26,7 +26,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return three overlapping classes of eight points that a slanted direction separates."""
+    """Return three overlapping classes of eight points, X (24, 2) and y (24,), that a slanted direction separates."""
     rng = np.random.default_rng(6)
     y = np.arange(24) % 3
     Z = rng.standard_normal((24, 2)) * [0.35, 1.1]

@@ -22,7 +22,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Return two classes of ten points in four features; the first feature separates them.
+    """Return two classes of ten points, X (20, 4) and y (20,); the first feature separates them.
 
     Two features are not enough: a metric then has three free numbers, too few to tell a weight from chance.
     """

@@ -179,7 +179,7 @@ class Judge:
     def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
         """Return `base` with a value of a weight that was tried before.
 
-        Its solution from the search becomes the start of a tighter one.
+        The solution for this value becomes the start of a tighter one.
         """
         other, tol = at_weight(base, name, weight), min(SEARCH, self.sharp)
         rough = self.weighed[id(base), name, weight, tol][-1]

@@ -86,7 +86,7 @@ class Embedded(Feasibility):
 
 
 def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
-    """The objective of M (d, d) and its distances from the embedding's metric, and its feasibility, from balls.
+    """The `Figures` of M (d, d), in balls, and the feasibility of M.
 
     root (d, q): R with R R^T close to M, if known.
     """

@@ -255,7 +255,7 @@ def _reaches(progress: Progress, search: Search, start: At) -> bool:
 def _patience(problem: CompactDual) -> float:
     """Return the number of gradient steps and Newton rounds before the interior-point method.
 
-    They then cost as much as its 40 iterations. It is inf if the equations of the interior-point method are too large.
+    So many steps cost as much as the 40 iterations of that method. The number is inf if its equations are too large.
     """
     pairs = problem.d * (problem.d + 1) / 2
     rows = float(np.count_nonzero(problem.sign))

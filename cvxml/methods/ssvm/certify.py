@@ -200,9 +200,9 @@ def duals_at_zero(
 ) -> tuple[IntArray, Duals] | None:
     """Return sets (m, 1 + k) and dual variables, in rationals, that prove W = 0 optimal; None if none were found.
 
-    They are near C q of the given sets. Those of each point are on its worst sets only and sum to C, and G has no
-    positive eigenvalue. known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j,
-    l.
+    The dual variables are near C q of the given sets. Those of each point are on its worst sets only and sum to C, and
+    G has no positive eigenvalue. known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3)
+    of i, j, l.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     q, sets = scaled(q[on], sets[on]), sets[on]
