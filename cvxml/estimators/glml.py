@@ -35,8 +35,8 @@ class GLML(LocalMetricClassifier):
 
     _method: ClassVar[str] = "glml"
     _says: ClassVar = {
-        "n_neighbors": "Neighbours that vote. The metric is derived for 1. For two classes it is the same for all odd "
-        "numbers (2018, section 7, corrected). For three or more classes it is not optimal for k > 1",
+        "n_neighbors": "Neighbours that vote. The metric is derived for 1. For two classes it is the same for every "
+        "number (2018, section 7, corrected). For three or more classes it is not optimal for k > 2",
         "gamma": "Not negative. The metric used is A + gamma I, with |A| = 1",
         "random_state": "Seed for the fit of a mixture",
         "n_jobs": "Processes, through joblib; None: 1",

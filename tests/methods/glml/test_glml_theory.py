@@ -60,10 +60,11 @@ def test_the_local_metric_keeps_the_ratio_of_the_densities(seed: int) -> None:
             assert np.trace(G[0] - G[1]) != pytest.approx(0.0, abs=1e-6)
 
 
-def votes_bias(p: np.ndarray, laplacians: np.ndarray, k: int) -> float:
-    """How much the error of a k-neighbour vote changes per unit of d^2/(2D), each neighbour from p~: by enumeration.
+def votes_bias(p: np.ndarray, laplacians: np.ndarray, k: int, squared: np.ndarray | None = None) -> float:
+    """The change of the error of a k-neighbour vote, if the classes of neighbours come from p~: by enumeration.
 
-    Ties go to any of the tied with equal chance.
+    squared (k,): d^2/(2D) of each neighbour, and ties go to the tied class with the nearest point. None: 1 for each
+    neighbour, and ties go to any of the tied with equal chance.
     """
     C = len(p)
     m = p / p.sum()
@@ -72,21 +73,21 @@ def votes_bias(p: np.ndarray, laplacians: np.ndarray, k: int) -> float:
     for labels in itertools.product(range(C), repeat=k):
         counts = np.bincount(labels, minlength=C)
         tied = np.flatnonzero(counts == counts.max())
-        right = m[tied].mean()
-        for j in range(k):
-            change -= right * dm[labels[j]] * np.prod([m[labels[i]] for i in range(k) if i != j])
+        right = m[tied].mean() if squared is None else m[next(c for c in labels if c in tied)]
+        for j, length in enumerate(np.ones(k) if squared is None else squared):
+            change -= length * right * dm[labels[j]] * np.prod([m[labels[i]] for i in range(k) if i != j])
     return change
+
+
+def direction(p: np.ndarray, G: np.ndarray, k: int, squared: np.ndarray | None = None) -> np.ndarray:
+    """The matrix whose trace with A^-1 is the bias: linear in the Laplacians, so one class at a time."""
+    unit = np.eye(len(p)) * p
+    B = sum(votes_bias(p, unit[c], k, squared) * G[c] for c in range(len(p)))
+    return np.asarray(B / np.linalg.norm(B))
 
 
 def test_odd_votes_share_the_metric_of_one_neighbour_for_two_classes_and_not_for_three() -> None:
     rng = np.random.default_rng(0)
-
-    def direction(p: np.ndarray, G: np.ndarray, k: int) -> np.ndarray:
-        """The matrix whose trace with A^-1 is the bias: linear in the Laplacians, so one class at a time."""
-        unit = np.eye(len(p)) * p
-        B = sum(votes_bias(p, unit[c], k) * G[c] for c in range(len(p)))
-        return np.asarray(B / np.linalg.norm(B))
-
     for C in (2, 3):
         apart = []
         for _ in range(10):
@@ -102,6 +103,25 @@ def test_odd_votes_share_the_metric_of_one_neighbour_for_two_classes_and_not_for
             assert max(apart) < 1e-8
         else:
             assert np.median(apart) > 0.03
+
+
+@pytest.mark.parametrize(
+    ("C", "k", "shared"),
+    [(2, 2, True), (2, 3, True), (2, 4, True), (2, 5, True), (3, 2, True), (3, 3, False), (3, 4, False)],
+)
+def test_which_votes_share_the_metric_of_one_neighbour_with_ties_to_the_nearest(
+    C: int, k: int, shared: bool
+) -> None:
+    """Two classes: all of them, also if the neighbours are at different distances. More classes: k = 2 alone."""
+    rng = np.random.default_rng(k)
+    along = []
+    for _ in range(5):
+        p, G = rng.uniform(0.2, 1, C), rng.standard_normal((C, 3, 3))
+        G = G + G.transpose(0, 2, 1)
+        one = definitions.B_pairwise(np.log(p), G)
+        vote = direction(p, G, k, squared=np.cumsum(rng.uniform(size=k)))
+        along.append(abs(np.sum(one * vote)) / np.linalg.norm(one))
+    assert min(along) == pytest.approx(1.0, abs=1e-9) if shared else min(along) < 0.999
 
 
 def test_a_tie_of_an_even_vote_is_no_error_as_printed() -> None:
