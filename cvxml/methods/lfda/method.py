@@ -129,7 +129,7 @@ class LFDA(ConvexMethod[Instance]):
             return str(judged(given, M)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem in plain metrics M = T T^T, T^T S_w T = I, whatever the embedding is. Variable "M" (d, d)."""
+        """The problem over the hull of the plain metrics, whatever the embedding is. Variable "M" (d, d)."""
         from cvxml.methods.lfda.problem import problem
 
         return problem(given.X, given.y, given.r, given.k, given.alpha)

@@ -11,7 +11,7 @@ from cvxml.methods.lfda.definitions import scatters
 
 
 def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The problem in plain metrics. Variable: "M" (d, d).
+    """The problem over the hull of the plain metrics. Variable: "M" (d, d).
 
     Plain metrics are M = T T^T with T^T S_w T = I. k: the K of the affinities.
     """

@@ -129,6 +129,21 @@ def test_the_optimum_lies_within_the_radius_where_nothing_is_right() -> None:
     assert proof.radius >= math.hypot(math.e / 8, math.e / 2)
 
 
+@pytest.mark.parametrize("angle", [1e-6, 1e-3, 0.1])
+def test_the_radius_of_projections_is_attained_where_s_w_is_long(angle: float) -> None:
+    """S_w = diag(8e-6, 2)/e, and the optimal range is the second axis, the long one of S_w.
+
+    A range at an angle t to it has the projection at the distance sqrt(2) sin t, and a gap of (l_1 - l_2) sin^2 u,
+    tan u = 0.002 tan t. The radius is thus 500 sqrt(2) sin u: the proof leaves no room for a smaller one.
+    """
+    asked: dict[str, Any] = {"n_components": 1, "n_neighbors": 1, "embedding": "orthonormal"}
+    points, v = AXES * [1e-3, 1.0], np.array([np.sin(angle), np.cos(angle)])
+    best = cvxml.solve("lfda", points, OF_AXES, **asked)
+    proof = cvxml.certify("lfda", points, OF_AXES, np.outer(v, v), best.dual, **asked)
+    far = np.linalg.norm(np.outer(v, v) - np.diag([0.0, 1.0]))
+    assert far <= proof.radius <= 1.01 * far
+
+
 def test_of_all_components_the_metric_alone_is_judged() -> None:
     """Whatever T is, the objective is tr S_w^-1 S_b; the plain metric is S_w^-1."""
     S_w, _ = scatters(X, Y, 3)
