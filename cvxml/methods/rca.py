@@ -93,8 +93,9 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
     #:   | \max_{l}\ d\, l - d\, l \log l + l \log |C|
     return cp.Problem(cp.Maximize(d * l + d * cp.entr(l) + l * np.linalg.slogdet(C)[1]))
     #: [What is proved]
-    #: B = |C|^(1/d) C^-1 and l = |C|^(1/d) at the optimum d |C|^(1/d)
-    #:   | B = |C|^{1/d} C^{-1} \text{ and } l = |C|^{1/d} \text{ at the optimum } d\, |C|^{1/d}
+    #: B = |C|^(1/d) C^-1 and l = |C|^(1/d) at the optimum, and the optimal value is d |C|^(1/d)
+    #:   | B = |C|^{1/d} C^{-1} \text{ and } l = |C|^{1/d} \text{ at the optimum, and the optimal value is }
+    #:     d\, |C|^{1/d}
     #: any l > 0 gives a lower bound;  a factor of B does not matter: B / |B|^(1/d) is judged
     #:   | \text{any } l > 0 \text{ gives a lower bound; a factor of } B \text{ does not matter: } B / |B|^{1/d}
     #:     \text{ is judged}
