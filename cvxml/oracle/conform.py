@@ -246,7 +246,7 @@ _VERDICTS = ("certified", "close", "refuted", "inconclusive", "skipped", "error"
 
 def _counted(rows: Sequence[Row]) -> str:
     counts = [f"{sum(row.verdict == v for row in rows)} {v}" for v in _VERDICTS]
-    return f"{len(rows)} cases: {', '.join(counts)}"
+    return f"{len(rows)} {'case' if len(rows) == 1 else 'cases'}: {', '.join(counts)}"
 
 
 def _diagnosed(row: Row) -> list[str]:

@@ -80,7 +80,7 @@ CODES = {
     "path", [*EVERYWHERE, ROOT / "cvxml" / "cli" / "main.py"], ids=lambda path: path.name
 )
 def test_a_list_of_exit_codes_has_them_all(path: Path) -> None:
-    listed = re.findall(r"(?<!cases: )\b0 certified.*?\n\n", read(path) + "\n\n", flags=re.DOTALL)
+    listed = re.findall(r"(?<!cases: )(?<!case: )\b0 certified.*?\n\n", read(path) + "\n\n", flags=re.DOTALL)
     needed = (ROOT / "README.md", ROOT / "cvxml" / "cli" / "main.py", ROOT / "docs" / "mlsvm.md")
     assert listed or path not in needed
     for text in listed:
