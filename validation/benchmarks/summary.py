@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from cvxml.methods import names
 from validation.benchmarks.measure import LEAST, exponent
+from validation.benchmarks.size import LONGEST
 from validation.experiments.page import table
 from validation.experiments.tasks import Result
 
@@ -178,13 +179,13 @@ def quoted(recorded: Record | None) -> list[str]:
         "|---|---|",
         "| data | the largest problem of the method with an alternative |",
         f"| best alternative | among those that solve the problem (gap at most {ENOUGH:g}), the one with the smallest "
-        "ratio. If all fail, the one with the smallest gap; the picture then has a smaller problem, and *all ratios* "
-        "leaves this one out |",
+        "ratio. If no alternative solves the largest problem, the row has the one with the smallest gap; *all ratios* "
+        "leaves out this ratio, and the picture shows the largest problem that an alternative solves |",
         "| its seconds | the time of the alternative |",
         "| reached | the gap that our certificate proves for its answer, as a share of the objective; for `nca` "
-        "its objective |",
+        "its objective; for `glml` the gap as a share of the scale; in this row the optimum is 0, and the objective is a square, so the gap is tiny |",
         f"| ours to that | the seconds until our solver has proved the same gap, or {LEAST:g} if the gap is smaller; "
-        "for `nca`, until it has the same objective |",
+        "for `nca`, until it has the same objective; for `glml`, the whole time of our closed form |",
         "| ratio | its seconds divided by ours; below 1 the alternative is faster |",
         "| all ratios | the range over all problems and all alternatives that solve them; "
         f"[the report](../{REPORT}) has each |",
@@ -200,7 +201,10 @@ def quoted(recorded: Record | None) -> list[str]:
         "</details>",
         "",
         "The next table has large problems: thousands of points, hundreds of features, or many pairs. The time is",
-        "that of the whole call of `cvxml.solve`, with one thread of BLAS. *Asked* is the tolerance.",
+        "that of the whole call of `cvxml.solve`, with one thread of BLAS. *Asked* is the tolerance, and *reached*",
+        "the proved gap as a share of the objective. A run is stopped soon after "
+        f"{LONGEST / 60:g} minutes: then *reached* is",
+        "the gap at the stop, and is above *asked*.",
         "",
         *sizes(recorded),
     ]
