@@ -183,7 +183,8 @@ def quoted(recorded: Record | None) -> list[str]:
         "leaves out this ratio, and the picture shows the largest problem that an alternative solves |",
         "| its seconds | the time of the alternative |",
         "| reached | the gap that our certificate proves for its answer, as a share of the objective; for `nca` "
-        "its objective; for `glml` the gap as a share of the scale; in this row the optimum is 0, and the objective is a square, so the gap is tiny |",
+        "its objective; for `glml` the gap as a share of the scale; in this row the optimum is 0, and the objective is "
+        "a square, so the gap is tiny |",
         f"| ours to that | the seconds until our solver has proved the same gap, or {LEAST:g} if the gap is smaller; "
         "for `nca`, until it has the same objective; for `glml`, the whole time of our closed form |",
         "| ratio | its seconds divided by ours; below 1 the alternative is faster |",
