@@ -24,10 +24,11 @@ F of the answer exactly, and compares it with the interval. It solves no problem
     inconclusive    this file cannot decide; the reason is given
     skipped, error  the program does not support the case; the answer holds no metric
 
-For the methods that are not convex (nca, ssvm, mlkr) the interval is that of the convex step of the stored metric.
-The stored dual variables bound the gain of the answer's own step from above, and the stored metric bounds it from
-below. A gain of at most 1e-6 of the scale is certified, at most 1e-2 is close, and more is refuted. MLKR has no convex
-step. Its gradient bounds the gain only to first order, so an answer of MLKR is never called close.
+The methods nca, ssvm and mlkr are not convex. For nca and ssvm the interval is that of the convex step of the stored
+metric. The stored dual variables bound the gain of the answer's own step from above, and the stored metric bounds it
+from below. A gain of at most 1e-6 of the scale is certified, at most 1e-2 is close, and more is refuted. mlkr is judged
+without a step. The interval holds the objective of the stored metric less its gain to first order, and the gradient of
+an answer bounds its gain only to first order, so it is never called close.
 
 `cvxml.check` can do more: it finds dual variables of its own, names the mistake, and judges other inputs.
 
