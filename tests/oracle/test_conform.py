@@ -105,6 +105,7 @@ def test_a_program_that_does_not_behave_is_one_row(
     (row,) = conform(program(tmp_path, body), cases, time_limit=5.0)
     assert row.verdict == verdict, row
     assert message in row.message
+    assert "\n1 case: " in as_table([row])
     schema("conformance").validate({"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict()]})
 
 
