@@ -26,7 +26,7 @@ from cvxml.oracle.weights import Tried
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)
 NOTHING = 1e-12  # relative to the objective: a smaller scale counts as 0, and relative gaps are not used then
 SEARCH = 1e-6  # tolerance of our solutions during the search for a weight
-SHRUNK = 1e-3  # this factor times the metric is compared with M = 0, which is stationary
+SHRUNK = 1e-3  # if a problem is not convex, this factor times the metric stands for M = 0
 PATIENCE = 2000  # most iterations of a solver for one problem
 FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's tolerance
 BESIDE = 2.0**-10  # relative difference of two weights, for the slope of the objective in the weight

@@ -156,7 +156,8 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
 def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
     """Return True if the claim is "stationary", and the step and the descent both gain at most `CLOSE` of the scale.
 
-    The descent counts because of metrics near 0, for example: their step gains little, and their descent gains much.
+    The descent counts, for example, for a metric of limited rank near 0 with all its rows used: to first order it gains
+    little, and its descent gains much.
     """
     if asked.claim != "stationary" or not judged.share <= CLOSE:
         return False
