@@ -169,7 +169,11 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
     """
     M = _finite(metric, name)
     if M.shape != (d, d):
-        other = "; a transform L is given as components" if M.ndim == 2 and M.shape[1] == d else ""
+        other = ""
+        if M.ndim == 2 and M.shape[1] == d:
+            other = "; a transform L is given as components"
+        elif M.shape == (d, d + 1):
+            other = "; if the first column numbers the rows, leave it out"
         raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}{other}")
     return M
 
@@ -232,6 +236,11 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
         wrong = next((at for at, value in np.ndenumerate(array) if not isinstance(value, numbers.Real)), None)
         if wrong is not None:
             at = f" at {', '.join(map(str, wrong))}" if wrong else ""
+            if array[wrong] is None:
+                raise ValueError(
+                    f"{name} must hold real numbers, got None{at}; None is null in JSON, and some programs write NaN as "
+                    "null"
+                )
             raise ValueError(
                 f"{name} must hold real numbers, got {array[wrong]!r:.40}{at}; convert it, and encode categories as "
                 "numbers"
@@ -243,6 +252,11 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
     if array.dtype.kind == "U" and array.ndim == 0:
         raise ValueError(
             f"{name} must be an array of real numbers, got {str(array)[:40]!r}; read the file first"
+        )
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"{name} must hold real numbers, got complex ones; if their imaginary parts are rounding errors, give the "
+            "real parts"
         )
     if array.dtype.kind not in "fiub":
         raise ValueError(

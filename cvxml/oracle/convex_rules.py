@@ -126,7 +126,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "not a metric",
         lambda f: not f.proof.feasibility.feasible,
         REFUTED,
-        lambda f: f"not a metric: {f.proof.feasibility}{_rounded(f.proof.feasibility)}",
+        lambda f: f"not a metric of this method: {f.proof.feasibility}{_rounded(f.proof.feasibility)}",
     ),
     Rule("undecided", lambda f: f.undecided, INCONCLUSIVE, lambda f: f.undecided),
     Rule(

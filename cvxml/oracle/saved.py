@@ -270,7 +270,7 @@ def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
 
 def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float) -> tuple[Verdict, str]:
     if not proof.feasibility.feasible:
-        return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
+        return Verdict.REFUTED, f"not a metric of this method: {proof.feasibility}"
     if not math.isfinite(proof.objective):
         return Verdict.REFUTED, "its objective overflows"
     if wrong := _false_claim(proof, claimed, slack):

@@ -123,7 +123,7 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
         better, ours = psd, proof
     if not proof.feasibility.feasible:
         return StationaryJudgement(
-            Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None
+            Verdict.REFUTED, (f"not a metric of this method: {proof.feasibility}",), proof, ours, None
         )
     # `own` limits the gain of the candidate's step, and contains its rounding only. `allowed` limits the difference of
     # the two objectives, and contains the rounding of both.

@@ -324,7 +324,7 @@ def test_a_matrix_as_pandas_writes_it_is_refused_with_the_way_to_write_it(cli: C
     Path("m.csv").write_text("\n".join(lines))
     answer = cli("check", "mlsvm", "data.json", "--metric", "m.csv")
     assert answer.code == 2
-    assert answer.err.rstrip().endswith("to_csv(index=False, header=False)")
+    assert "to_csv(index=False, header=False)" in answer.err
     Path("m.csv").write_text("\n".join(line.partition(",")[2] for line in lines[1:]))
     assert cli("check", "mlsvm", "data.json", "--metric", "m.csv").code in (1, 5)
 

@@ -171,6 +171,24 @@ def test_a_first_line_with_a_slip_is_no_header(
     assert "line 3" in refusal(read, put(tmp_path / "a.csv", f"\n\n{first}\n1,2,3\n"))
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1.5+2e-21i,0+0i\n0-0i,1e0+1E-9i\n", ["line 1", "complex"]),
+        ("1.5,2i\n(3-1j),2\n", ["line 1", "complex"]),
+        ('"","a","b"\n"a",1.5,2\n"b",2,1.5\n', ["line 2", "row.names=FALSE"]),
+        ("1.5,NA\nNA,2.5\n", ["line 1, column 2", "NA", "fill"]),
+    ],
+)
+def test_a_matrix_as_r_and_octave_write_it_is_refused_with_the_cause(
+    text: str, says: list[str], tmp_path: Path
+) -> None:
+    said = refusal(lambda path: files.read_array(path, square=True), put(tmp_path / "m.csv", text.encode()))
+    for part in says:
+        assert part in said
+    assert "for each word" not in said
+
+
 @pytest.mark.parametrize("first", ["a,b,c", "a,,", ",b,c", "x1,2nd,1_0"])
 def test_a_first_line_without_numbers_is_a_header(tmp_path: Path, first: str) -> None:
     path = put(tmp_path / "a.csv", f"{first}\n1,2,3\n4,5,6\n")

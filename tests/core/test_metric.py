@@ -140,6 +140,20 @@ BAD: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("bad", "cause"),
+    [
+        (np.eye(2) + 1e-20j, "real part"),  # Octave's sqrtm
+        ([[1 + 0j, 0], [0, 1]], "real part"),
+        ([[1.0, None], [None, 1.0]], "null"),  # Octave's jsonencode writes NaN so
+        (np.ones((2, 3)), "rows"),  # R's write.csv adds a column that numbers them
+    ],
+)
+def test_a_matrix_of_another_program_is_refused_with_its_cause(bad: Any, cause: str) -> None:
+    with pytest.raises(ValueError, match=cause):
+        as_matrix(bad, 2, "phi")
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_matrix(case: str) -> None:
     for read in (as_matrix, as_metric):

@@ -23,11 +23,22 @@ from cvxml.core.metric import EXACT_INTEGERS, ROUNDED, is_rounded
 
 WHOLE = re.compile(r"[+-]?[0-9]+")
 SHARED = 10**5  # most different texts that are stored only once
+WITHOUT_NAMES = (
+    "leave names and numbers of rows and columns out, in pandas by to_csv(index=False, header=False), in R by "
+    "write.table(sep=',', row.names=FALSE, col.names=FALSE)"
+)
 SETTLE = "give --header yes if it names the columns, --header no if it is data"
 
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+COMPLEX = "a complex number"
+_REAL = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?"
 # cells that are quantities but not numbers: their name, their pattern, and how to write them
 _QUANTITIES = (
+    (
+        COMPLEX,
+        rf"\(?({_REAL}\s*[+-]\s*)?{_REAL}\s*\*?\s*[ij]\)?",
+        "write the real part, if the imaginary part is a rounding error",
+    ),
     ("a percentage", r"[+-]?[0-9.,]+\s*%", "write it without the sign, all in percent or all as fractions"),
     (
         "a date",
@@ -98,7 +109,7 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
     if header is not None:
         return cells if header else []
     words = [cell for cell in cells if number(cell) is None]
-    if len(words) == len(cells):
+    if len(words) == len(cells) and not all(quantity(word)[0] == COMPLEX for word in words):
         return cells
     if words and not (labelled and len(words) == 1):  # a single word may be the label of a point
         raise _not_data_nor_header(line, cells) if labelled else _names_among_numbers(line, cells)
@@ -106,12 +117,14 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
 
 
 def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
-    """Return the error for names among numbers, for example the row names that pandas writes beside a matrix."""
-    word = next(cell for cell in cells if number(cell) is None)
-    return Unsettled(
-        f"line {line}: {word[:40]!r} is not a number; leave names and numbers of rows and columns out, with pandas by "
-        "to_csv(index=False, header=False)"
-    )
+    """Return the error for names among numbers, for example the row names that pandas writes beside a matrix.
+
+    A missing number or a quantity, such as a percentage, is named as such.
+    """
+    column, word = next((k, cell) for k, cell in enumerate(cells) if number(cell) is None)
+    if word.strip().lower() in MISSING[1:] or quantity(word)[0]:
+        return not_a_number(line, [column], word, labelled=False)
+    return Unsettled(f"line {line}: {word[:40]!r} is not a number; {WITHOUT_NAMES}")
 
 
 def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
@@ -346,7 +359,9 @@ def not_a_number(
     kind, remedy = quantity(text)
     if kind:
         return Unsettled(f"{place}: {text[:40]!r} is {kind}, and no number; {_or(remedy, drop)}")
-    words = "turn words into numbers, such as a column of 0 and 1 for each word"
+    words = (
+        "turn words into numbers, such as a column of 0 and 1 for each word" if labelled else WITHOUT_NAMES
+    )
     return Unsettled(f"{place}: {text[:40]!r} is not a number; {_or('correct the cell', words, drop)}")
 
 

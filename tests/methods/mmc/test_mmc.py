@@ -254,7 +254,7 @@ def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
     best = cvxml.solve(method, X, y, tol=1e-9)
     report = cvxml.check(method, X, y, 3.2 * best.metric)
     assert report.verdict is Verdict.REFUTED
-    assert "pairs 3.2, " in str(report)
+    assert " 3.2," in str(report.feasibility)
     assert report.objective == pytest.approx(best.objective, rel=1e-9)
     assert cvxml.check(method, X, y, (1 + 5e-7) * best.metric).verdict is Verdict.CERTIFIED
     for share in (0.9, 0.5, 0.0):
@@ -290,7 +290,7 @@ def test_the_budget_of_a_matrix() -> None:
     A = np.array([[1.0, 0.5], [0.5, 2.0]])
     scaled, found = examine_budget(A, E)
     assert found.spent == pytest.approx(9)
-    assert "pairs 9, " in str(found)
+    assert " 9," in str(found)
     np.testing.assert_allclose(scaled.matrix, A / found.spent, rtol=1e-12)
     assert found.away == pytest.approx(np.linalg.norm(A - scaled.matrix))
     unchanged, within = examine_budget(A / 10, E)
