@@ -57,6 +57,7 @@ TASK_OF = {method: task for task, methods in OF_TASK.items() for method in metho
 NOT_RUN = f"{NO_VERDICT} (not run)"
 TESTS = ("these points", "new points")
 REMARKS = WORDS.remarks()  # data and claim -> why the set contradicts it
+SCALED = ("z-scored",)  # the first words of readings with other features
 COLUMNS = 3  # of the picture
 # Okabe and Ito's colours, and three of Tol's
 STYLES = {
@@ -203,9 +204,18 @@ def against_on(key: str, names: Sequence[str], readings: Mapping[str, Mapping[st
         "against_sets",
         name=CLAIMS[key].short,
         contrary=named(list(contrary)),
+        scaling=scaling_of(list(contrary), names, readings),
         others=WORDS("supported_short", count=len(supported)) if supported else "",
         new=WORDS("against_new_short") if new else "",
     )
+
+
+def scaling_of(contrary: Sequence[str], names: Sequence[str], readings: Collection[str]) -> str:
+    """Return the scaling for which a claim is contradicted, if it is one of two and the names do not have it."""
+    scaling = first_word(names[0])
+    if len(names) == len(readings) or all(data.endswith(scaling) for data in contrary):
+        return ""
+    return f", {scaling if scaling in SCALED else 'unscaled'}"
 
 
 def sets_supporting(key: str, found: Found) -> list[str]:

@@ -20,6 +20,7 @@ from validation.experiments.page import (
     bullets,
     counted,
     grouped,
+    joint,
     listed,
     named,
     nested,
@@ -119,10 +120,12 @@ def conclusion(main: Sequence[Judged]) -> str:
 def on_figures(main: Sequence[Judged], which: str) -> dict[str, object]:
     """Return in how many places the two sentences on the figures are supported, and the second contradicted."""
     found = {part: of_part(main, part, which) for part in PARTS}
-    counts = {
-        f"{part}_count": f"{each.count(Verdict.SUPPORTED)} of {len(each)}" for part, each in found.items()
+    counts = {part: (each.count(Verdict.SUPPORTED), len(each)) for part, each in found.items()}
+    return {
+        **{f"{part}_count": joint([count]) for part, count in counts.items()},
+        "both": joint(list(counts.values())),
+        "test_against": found["test"].count(C),
     }
-    return {**counts, "test_against": found["test"].count(C)}
 
 
 def by_place(main: Sequence[Judged]) -> dict[str, str]:

@@ -432,6 +432,7 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     screen = screen_of(stem)
     short: dict[str, list[int]] = {"In short": [], "Result": []}
     gain, most_of, on_most = [], [], []
+    where: dict[str, list[str]] = {}  # the scalings that contradict a claim
     heads = ("the papers", "comparisons", "sets, these points", "these points", "new points")
     for line, part in zip(every[: len(parts)], parts, strict=True):
         title = part.splitlines()[1]
@@ -460,6 +461,7 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
                 against["these points"] |= {key} if here == "contradicted" else set()
                 against["new points"] |= {key} if new == "contradicted" else set()
             if here == "contradicted":
+                where.setdefault(key, []).append(title)
                 contrary.setdefault(key, set()).update(sets_by_kind(sets)["contradicted"])
             if key == "most":
                 (most,) = (each for each in every if each.startswith(sentences["most"]["brief"]))
@@ -503,6 +505,14 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
         assert sentences[key]["short"] in text
         assert all(name in text for name in sets) if len(sets) <= 2 else numbers(text)[0] == len(sets)
         assert ("new points" in text) == (key in against["new points"])
+        scalings = {
+            "unscaled": "as they come" in " ".join(where[key]),
+            "z-scored": "Z-scored" in " ".join(where[key]),
+        }
+        if len(parts) > 1:
+            assert {name for name, there in scalings.items() if there} == {
+                name for name in scalings if name in text
+            }
 
 
 def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
@@ -580,9 +590,13 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
                         assert ", ".join(on) in screen["Result"]
             kinds = Counter(verdict for _, verdict in found)
             totals[part, test] = [kinds["supported"], len(found), kinds["contradicted"]]
-    for test, shown in (("these points", screen["In short"]), ("new points", screen["Result"])):
-        counts = [*totals["train", test][:2], *totals["test", test]]
-        assert numbers(re.sub(r"\(d = 2\)|\d+ %", "", shown)) == counts
+    counts = [*totals["train", "these points"][:2], *totals["test", "these points"]]
+    assert numbers(re.sub(r"\d+ %", "", screen["In short"])) == counts
+    (train, of, _), (test_part, of_test, contradicted) = (
+        totals[part, "new points"] for part in ("train", "test")
+    )
+    assert of == of_test
+    assert numbers(screen["Result"].replace("(d = 2)", "")) == [train, test_part, of, contradicted]
     assert answers_in(screen["In short"]) == [
         holds(supported, contradicted, of)
         for supported, of, contradicted in (totals[part, "these points"] for part in ("train", "test"))
