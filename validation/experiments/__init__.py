@@ -11,7 +11,7 @@ and the explanations of differences are data: words/NAME.toml (words.py). An exp
     PRESETS              name -> Preset
     tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first
     measure(task)        one piece: a dict for JSON, the same wherever it is computed, but for "seconds"
-    short(results, preset)      for the start of the report: the result, and the contradictions, each with a list
+    short(results, preset)      conclusion, result, contradictions for the first screen, and details: page.Short
     parts(results, preset)      tables of the paper's values and ours, verdicts, details: page.Parts
     draw(results, preset, figure)       the picture
 """

@@ -46,6 +46,7 @@ class Claim(NamedTuple):
     needs: tuple[str, str, str]
     ahead: float = 0.0
     letters: str = ""
+    short: str = ""
     brief: str = ""
     own: bool = False  # a reading of ours, which is not counted with the papers' sentences
 

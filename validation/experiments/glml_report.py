@@ -34,9 +34,14 @@ from validation.experiments.page import (
     Groups,
     Parts,
     Results,
+    Short,
+    answered,
     bullets,
     counted,
+    enumerated,
     grouped,
+    listed,
+    named,
     nested,
     number,
     table,
@@ -44,7 +49,7 @@ from validation.experiments.page import (
 )
 from validation.experiments.statistics import in_points, mean
 from validation.experiments.tasks import Preset
-from validation.experiments.verdicts import NO_VERDICT, Verdict, difference, legend, letters
+from validation.experiments.verdicts import NO_VERDICT, Verdict, answer, difference, legend, letters, worst
 
 METHODS = (*GENERATIVE, MIXTURES, *LEARNT, *DENSITIES)
 OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
@@ -52,6 +57,7 @@ TASK_OF = {method: task for task, methods in OF_TASK.items() for method in metho
 NOT_RUN = f"{NO_VERDICT} (not run)"
 TESTS = ("these points", "new points")
 REMARKS = WORDS.remarks()  # data and claim -> why the set contradicts it
+SCALED = ("z-scored",)  # the first words of readings with other features
 COLUMNS = 3  # of the picture
 # Okabe and Ito's colours, and three of Tol's
 STYLES = {
@@ -74,14 +80,14 @@ def own_of(cells: Cells) -> dict[str, Found]:
     return {key: found_of(claim, cells) for key, claim in CLAIMS.items()}
 
 
-def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, each with a list below it."""
+def short(results: Results, preset: Preset) -> Short:
+    """Return the first screen, and the result and the contradictions in full, each with a list."""
     cells = cells_of(results)
     every = cells.readings()
     readings = {name: own_of(cells.only(sets)) for name, sets in every.items()}
     result = [gained(name, cells, every, found) for name, found in readings.items()]
     result += others_gained(cells, readings)
-    counts, said = Counter[str](), []
+    counts, said, brief = Counter[str](), [], []
     for key, claim in CLAIMS.items():
         where = {test: contradicting(key, readings, test) for test in TESTS}
         if claim.own:
@@ -103,15 +109,120 @@ def short(results: Results, preset: Preset) -> list[str]:
         if where[TESTS[0]]:
             each = [against_in(key, name, readings, name in where[TESTS[1]]) for name in where[TESTS[0]]]
             said.append(WORDS("against_one", said=claim.brief, readings="; ".join(each)))
-    first = WORDS(
-        "against",
-        of=number(counts["tested"], "sentence"),
-        count=counts[TESTS[0]],
-        are="is" if counts[TESTS[0]] == 1 else "are",
-        new=counts[TESTS[1]],
-        colon=":" if said else ".",
+            brief.append(against_on(key, where[TESTS[0]], readings, bool(where[TESTS[1]])))
+    given = {
+        "of": number(counts["tested"], "sentence"),
+        "count": counts[TESTS[0]],
+        "are": "is" if counts[TESTS[0]] == 1 else "are",
+        "new": counts[TESTS[1]],
+    }
+    return Short(
+        conclusion(readings),
+        in_cells(cells, readings),
+        WORDS("against_short", listed=listed(brief), **given),
+        nested(WORDS("cell"), result),
+        nested(WORDS("against", colon=":" if said else ".", **given), said),
     )
-    return [nested(WORDS("cell"), result), nested(first, said)]
+
+
+def conclusion(readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return whether GLML gains on Euclid and on most other metrics; of several scalings the worse answer."""
+    gain = {name: list(own["gain"].these.each.values()) for name, own in readings.items()}
+    most = [answer([Verdict(said)] if (said := verdict_of("most", own)) else []) for own in readings.values()]
+    counts = [
+        {
+            "name": first_word(name),
+            "better": found.count(Verdict.SUPPORTED),
+            "tested": len(found),
+            "worse": found.count(Verdict.CONTRADICTED),
+        }
+        for name, found in gain.items()
+    ]
+    return WORDS(
+        "conclusion",
+        holds=answered(worst([answer(found) for found in gain.values()])),
+        scaled="".join(WORDS("scaled", **each) for each in counts[1:]),
+        most=answered(worst(most)),
+        **counts[0],
+    )
+
+
+def in_cells(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return the sentence on the result: new points, and most other metrics."""
+    new = {name: list(own["gain"].new.each.values()) for name, own in readings.items()}
+    counts = [f"{found.count(Verdict.SUPPORTED)} of {len(found)}" for found in new.values()]
+    scaled = zip([*new][1:], counts[1:], strict=True)
+    return WORDS(
+        "result",
+        new=counts[0],
+        new_scaled="".join(WORDS("new_scaled", name=first_word(name), new=said) for name, said in scaled),
+        most=on_most(cells, {name: own for name, own in readings.items() if verdict_of("most", own)}),
+    )
+
+
+def on_most(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return on how many sets GLML outperforms most other metrics, and on how many this is contradicted."""
+    said = []
+    for name, own in readings.items():
+        sets = own["most"].these.sets
+        supported = [data for data, each in sets.items() if each is Verdict.SUPPORTED]
+        contrary = sets_against(own["most"])
+        given = {"name": first_word(name), "count": len(supported), "of": len(sets)}
+        words = "most_scaled" if said else "most_sets"
+        said.append(
+            WORDS(
+                words,
+                names=few_names(supported),
+                contradicted=f"{len(contrary)}{few_names(contrary)}",
+                **given,
+            )
+        )
+    least, most = realisations(cells)
+    return (
+        WORDS("most_short", supported=said[0], scaled="".join(said[1:]), least=least, most=most)
+        if said
+        else ""
+    )
+
+
+def few_names(names: Sequence[str]) -> str:
+    """Return one name or two in brackets; nothing for more."""
+    return f" ({enumerated(names)})" if 0 < len(names) <= 2 else ""
+
+
+def first_word(name: str) -> str:
+    """Return "z-scored" of "z-scored features"."""
+    return name.split()[0]
+
+
+def against_on(key: str, names: Sequence[str], readings: Mapping[str, Mapping[str, Found]], new: bool) -> str:
+    """Return the sets that contradict a claim, over the scalings that do; and those that support it then."""
+    founds = [readings[name][key] for name in names]
+    contrary = dict.fromkeys(data for found in founds for data in sets_against(found))
+    supported = dict.fromkeys(data for found in founds for data in sets_supporting(key, found))
+    return WORDS(
+        "against_sets",
+        name=CLAIMS[key].short,
+        contrary=named(list(contrary)),
+        scaling=scaling_of(list(contrary), names, readings),
+        others=WORDS("supported_short", count=len(supported)) if supported else "",
+        new=WORDS("against_new_short") if new else "",
+    )
+
+
+def scaling_of(contrary: Sequence[str], names: Sequence[str], readings: Collection[str]) -> str:
+    """Return the scaling for which a claim is contradicted, if it is one of two and the names do not have it."""
+    scaling = first_word(names[0])
+    if len(names) == len(readings) or all(data.endswith(scaling) for data in contrary):
+        return ""
+    return f", {scaling if scaling in SCALED else 'unscaled'}"
+
+
+def sets_supporting(key: str, found: Found) -> list[str]:
+    """Return the sets that support a claim, for these points, if it is not about every set."""
+    if CLAIMS[key].needs[2] == "every":
+        return []
+    return [data for data, verdict in found.these.sets.items() if verdict is Verdict.SUPPORTED]
 
 
 def verdict_of(key: str, own: Mapping[str, Found], test: str = TESTS[0]) -> str:
@@ -216,13 +327,11 @@ def against_in(key: str, name: str, readings: Mapping[str, Mapping[str, Found]],
     """Return where a reading contradicts a claim, and where it supports it; new: it does for new points too."""
     found = readings[name][key]
     each = list(found.these.each.values())
-    supported = [data for data, verdict in found.these.sets.items() if verdict is Verdict.SUPPORTED]
+    supported = sets_supporting(key, found)
     return WORDS(
         "against_reading",
         contrary=enumerated(sets_against(found)),
-        others=f" (supported on {enumerated(supported)})"
-        if supported and CLAIMS[key].needs[2] != "every"
-        else "",
+        others=f" (supported on {enumerated(supported)})" if supported else "",
         against=each.count(Verdict.CONTRADICTED),
         of=len(each),
         reading=in_reading(name, readings),
@@ -280,12 +389,6 @@ def so_far(groups: Groups, preset: Preset) -> list[str]:
             parts.append(f"{data} ({whole}): {', '.join(said)}")
     sets = f" Nothing is run of {enumerated(missing)}." if missing else ""
     return WORDS.page("missing", sets=sets, parts=bullets(parts)) if parts or missing else []
-
-
-def enumerated(names: Sequence[str]) -> str:
-    """With *and*, quoted where they have a comma of their own."""
-    each = [f'"{name}"' if "," in name else name for name in names]
-    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
 
 
 # ---- accuracies

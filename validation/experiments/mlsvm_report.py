@@ -10,9 +10,12 @@ from validation.experiments.page import (
     Groups,
     Parts,
     Results,
+    Short,
+    answered,
     counted,
     crossed,
     grouped,
+    listed,
     nested,
     number,
     table,
@@ -20,7 +23,7 @@ from validation.experiments.page import (
 )
 from validation.experiments.statistics import differs, in_points, mean, not_worse, percent
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Compared, Verdict, judged, legend, letters, these
+from validation.experiments.verdicts import Compared, Verdict, answer, judged, legend, letters, these
 from validation.experiments.words import Words
 
 WORDS = Words("mlsvm")
@@ -40,6 +43,7 @@ METHODS = (
 )
 CANDIDATES = ("kNN", "LMNN", "ITML", "Crammer-Singer", "MLSVM")  # the models of Fig. 2 and Table 2
 NAMES = {"Crammer-Singer": "SVM"}  # in Table 2
+LABELS = {"Crammer-Singer": "Crammer-Singer's SVM"}  # in the conclusion
 OF_A_DEGREE = ("SVM", "MLSVM", "MLSVM per class", "Crammer-Singer")
 METRICS = ("MLSVM", "ITML", "LMNN")
 TRIED = {  # what might have explained a difference
@@ -77,8 +81,8 @@ def parts(results: Results, preset: Preset) -> Parts:
     )
 
 
-def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, each with a list below it."""
+def short(results: Results, preset: Preset) -> Short:
+    """Return the first screen, and the result and the contradictions in full, each with a list."""
     groups = whole(results)
     every = sentences(groups)
     here, there = among_best(groups)
@@ -97,7 +101,59 @@ def short(results: Results, preset: Preset) -> list[str]:
         lower_means(groups),
         WORDS("near", near=number(len(near), "set"), names=f" ({', '.join(near)})" if near else "", **given),
     ]
-    return [nested(WORDS("result", sets=len(groups)), result), nested(*contradictions(groups, every))]
+    rival = max(CANDIDATES[:-1], key=lambda name: here[name])
+    sets = {"sets": len(groups), "here": here["MLSVM"], "there": there["MLSVM"]}
+    is_best = [Verdict.SUPPORTED] * here["MLSVM"]
+    is_best += [Verdict.CONTRADICTED] * (len(groups) - here["MLSVM"])
+    return Short(
+        WORDS(
+            "conclusion",
+            holds=answered(answer(is_best)),
+            rival=LABELS.get(rival, rival),
+            most=here[rival],
+            most_there=there[rival],
+            better=better,
+            new_better=new_better,
+            **sets,
+        ),
+        WORDS(
+            "result",
+            models=models,
+            near=len(near),
+            lower=len(below),
+            higher=len(above),
+        ),
+        against_short(groups, every),
+        nested(WORDS("all_results", sets=len(groups)), result),
+        nested(*contradictions(groups, every)),
+    )
+
+
+def against_short(groups: Groups, every: Sequence[Sentence]) -> str:
+    """Return how many comparisons contradict the paper's sentences, and which of these most."""
+    own = [count_of(each, TESTS[0]) for each in every]
+    said = [
+        WORDS("against_in", name=each.short, against=count, of=len(each.pairs))
+        for each, count in zip(every, own, strict=True)
+        if count
+    ]
+    holm, new = (sum(count_of(each, test) for each in every) for test in TESTS[1:])
+    return WORDS(
+        "against_short",
+        own=sum(own),
+        pairs=sum(len(each.pairs) for each in every),
+        count=len(said),
+        of=len(every),
+        listed=listed(said, ", "),
+        holm=holm,
+        new=new,
+        more=len(against_best(groups)),
+    )
+
+
+def count_of(each: Sentence, test: str) -> int:
+    """Return how many comparisons contradict a sentence by a test."""
+    return list(each.verdicts[test].values()).count(Verdict.CONTRADICTED)
 
 
 def apart(groups: Groups) -> tuple[list[str], list[str], list[str]]:
@@ -115,9 +171,7 @@ def contradictions(groups: Groups, every: Sequence[Sentence]) -> tuple[str, list
     """Return how many of the paper's sentences are contradicted, and each of them; last those on the best models."""
     said, totals = [], dict.fromkeys(TESTS, 0)
     for each in every:
-        counts = {
-            test: list(found.values()).count(Verdict.CONTRADICTED) for test, found in each.verdicts.items()
-        }
+        counts = {test: count_of(each, test) for test in TESTS}
         totals = {test: totals[test] + counts[test] for test in TESTS}
         if counts[TESTS[0]]:
             support = list(each.verdicts[TESTS[0]].values()).count(Verdict.SUPPORTED)
@@ -137,14 +191,20 @@ def contradictions(groups: Groups, every: Sequence[Sentence]) -> tuple[str, list
     )
     own, holm, new = totals.values()
     more = [WORDS("stricter", own=own, holm=holm, new=new)] if said else []
+    on_best = against_best(groups)
+    more += [WORDS("counts", said=", and ".join(on_best))] if on_best else []
+    return first, [*said, *more]
+
+
+def against_best(groups: Groups) -> list[str]:
+    """Return the paper's sentences on the best models that are contradicted."""
     here, _ = among_best(groups)
     on_best = []
     if always_best(here, groups) != ["MLSVM"]:
         on_best.append(WORDS("only", always=", ".join(always_best(here, groups)) or "none"))
     if not here["MLSVM"] > max(here["LMNN"], here["ITML"]):
         on_best.append(WORDS("reliable", here=", ".join(f"{name} {here[name]}" for name in METRICS)))
-    more += [WORDS("counts", said=", and ".join(on_best))] if on_best else []
-    return first, [*said, *more]
+    return on_best
 
 
 # --- errors
@@ -206,9 +266,10 @@ def at_the_edge(methods: dict[str, list[Result]], preset: Preset) -> str:
 
 
 class Sentence(NamedTuple):
-    """A sentence of the paper, its words on the first screen, what is compared, and the verdicts by each test."""
+    """A sentence of the paper, its words on the first screen and below it, what is compared, the verdicts."""
 
     said: str
+    short: str
     brief: str
     means: str
     pairs: dict[Comparison, Compared]
@@ -223,6 +284,7 @@ def sentences(groups: Groups) -> list[Sentence]:
 def sentence(
     groups: Groups,
     said: str,
+    short: str,
     brief: str,
     means: str,
     worse: list[str],
@@ -243,6 +305,7 @@ def sentence(
     found = alone, judged(here, favour, against), judged(pairs, favour, against)
     return Sentence(
         said,
+        short,
         brief,
         means.format(point=-100 * favour, lower=lower_means(groups)),
         pairs,

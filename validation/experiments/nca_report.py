@@ -15,16 +15,31 @@ from validation.experiments.page import (
     Groups,
     Parts,
     Results,
+    Short,
+    answered,
     bullets,
     counted,
     grouped,
+    joint,
+    listed,
+    named,
     nested,
     table,
     with_bars,
 )
 from validation.experiments.statistics import in_points, mean
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, legend, these
+from validation.experiments.verdicts import (
+    Compared,
+    Verdict,
+    alike,
+    answer,
+    every,
+    joined,
+    judged,
+    legend,
+    these,
+)
 
 # Okabe and Ito's colours
 STYLES = {
@@ -43,11 +58,13 @@ SHOWN = ("difference", "95 %, new points", "effect")
 VERDICTS = ("these points", "new points")
 C = Verdict.CONTRADICTED
 MAIN = [panel.name for panel in note.PANELS[:4]]  # the figures of the first sentence
+PARTS = ("train", "test")
 OUR_MARK = "our classes"
+SHORT = {note.SAID[name]: said for name, said in WORDS.found["short"].items()}  # on the first screen
 
 
-def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, each with a list below it."""
+def short(results: Results, preset: Preset) -> Short:
+    """Return the first screen, and the result and the contradictions in full, each with a list."""
     panels, more = note.by_choice(grouped(results))
     every = [claim for claim in map(note.agreed, (*panels, *more.values())) if claim.pairs]
     main = [claim for claim in every if claim.where in MAIN]
@@ -61,20 +78,90 @@ def short(results: Results, preset: Preset) -> list[str]:
         for sentence in dict.fromkeys(claim.sentence for claim in main)
     ]
     result += [of_others(beyond)] if beyond else []
-    said, counts = [], Counter[str]()
+    said, brief, counts = [], [], Counter[str]()
     for sentence in dict.fromkeys(claim.sentence for claim in every):
         own = [claim for claim in every if claim.sentence == sentence]
         counts["new"] += any(contradicting(claim, claim.new) for claim in own)
         if places := [place(claim) for claim in own if contradicting(claim)]:
             said.append(WORDS("against_one", said=sentence, places="; ".join(places)))
-    first = WORDS(
-        "against",
-        count=len(said),
-        of=len({claim.sentence for claim in every}),
-        new=counts["new"],
-        colon=":" if said else ".",
+            brief.append(against_on(own))
+    given = {
+        "count": len(said),
+        "of": len({claim.sentence for claim in every}),
+        "new": counts["new"],
+    }
+    return Short(
+        conclusion(main),
+        WORDS("result", **by_place(main), **on_figures(main, "new")),
+        WORDS("against_short", listed=listed(brief), **given),
+        nested(WORDS("all_results"), result),
+        nested(WORDS("against", colon=":" if said else ".", **given), said),
     )
-    return [nested(WORDS("result"), result), nested(first, said)]
+
+
+def set_verdicts(claim: Judged, which: str) -> list[Verdict]:
+    """Return the verdict on each set of a sentence; which: "here" for these points, or "new"."""
+    found: dict[Key, Verdict] = getattr(claim, which)
+    return [verdict for data in sets(claim) if (verdict := note.of_set(found, data)) is not None]
+
+
+def of_part(main: Sequence[Judged], part: str, which: str) -> list[Verdict]:
+    """Return the verdicts of a sentence on the figures, on every set at full rank and in the plane."""
+    claims = [claim for claim in main if claim.where.endswith(part)]
+    return [verdict for claim in claims for verdict in set_verdicts(claim, which)]
+
+
+def conclusion(main: Sequence[Judged]) -> str:
+    """Return whether NCA leads on training data and is near the top on test data, for these points."""
+    holds = {part: answered(answer(of_part(main, part, "here"))) for part in PARTS}
+    return WORDS("conclusion", **holds, **on_figures(main, "here"))
+
+
+def on_figures(main: Sequence[Judged], which: str) -> dict[str, object]:
+    """Return in how many places the two sentences on the figures are supported, and the second contradicted."""
+    found = {part: of_part(main, part, which) for part in PARTS}
+    counts = {part: (each.count(Verdict.SUPPORTED), len(each)) for part, each in found.items()}
+    return {
+        **{f"{part}_count": joint([count]) for part, count in counts.items()},
+        "both": joint(list(counts.values())),
+        "test_against": found["test"].count(C),
+    }
+
+
+def by_place(main: Sequence[Judged]) -> dict[str, str]:
+    """Return the sets that support the sentence on test data, and those that are not tested."""
+    places = []
+    missing: dict[str, None] = {}
+    for claim in main:
+        name = rank_name(claim)
+        absent = [data for data in claim.about if data not in sets(claim)]
+        missing |= {f"{data} ({name})": None for data in absent}
+        supported = [data for data in sets(claim) if note.of_set(claim.here, data) is Verdict.SUPPORTED]
+        if claim.where.endswith("test") and supported:
+            places.append(WORDS("test_place", name=name, sets=", ".join(supported)))
+    return {
+        "test": WORDS("test_sets", places="; ".join(places)) if places else "",
+        "missing": WORDS("untested_sets", sets=", ".join(missing)) if missing else "",
+    }
+
+
+def rank_name(claim: Judged) -> str:
+    """Return "full rank" of "Full rank, test"."""
+    return claim.where.split(", ")[0].replace("Full", "full")
+
+
+def against_on(claims: Sequence[Judged]) -> str:
+    """Return the sets that contradict a sentence, over all places."""
+    here, new = (
+        dict.fromkeys(shown_set(data) for claim in claims for data in contradicting(claim, found(claim)))
+        for found in (lambda claim: claim.here, lambda claim: claim.new)
+    )
+    return WORDS(
+        "against_sets",
+        name=SHORT[claims[0].sentence],
+        sets=named(list(here)),
+        new=WORDS("new_too", sets=named(list(new))) if new else "",
+    )
 
 
 def of_panel(claim: Judged) -> str:

@@ -17,16 +17,29 @@ from typing import Any, NamedTuple
 
 from validation.experiments.statistics import Mean
 from validation.experiments.tasks import Preset, Result, Task, as_stored, write
+from validation.experiments.verdicts import Answer
 from validation.experiments.words import Words
 
 WORDS = Words("page")
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
-OPEN = WORDS("open")
+OPEN, LEFT_OUT = WORDS("open"), WORDS("left_out")
 IS_OPEN = re.compile(r"- .*[:;] open\b")
 KINDS = {": contradicted on": "contradiction", ": undecided on": "undecided verdict"}  # of open observations
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
+
+
+class Short(NamedTuple):
+    """The first screen of an experiment, and the details that its counts leave out, which are below the picture."""
+
+    conclusion: (
+        str  # whether the paper's claim holds; the end of the sentence is the share of the tasks that was run
+    )
+    result: str
+    against: str
+    all_results: str
+    all_against: str
 
 
 class Parts(NamedTuple):
@@ -89,9 +102,9 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
 
 
 def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, stem: str) -> list[str]:
-    """Return the lines of the page: question, run, result, contradictions and open questions first."""
+    """Return the lines of the page: the conclusion, question, run, result, contradictions, open questions first."""
     results, made = results_of(recorded), recorded["environment"]
-    result, against = experiment.short(results, preset)
+    short: Short = experiment.short(results, preset)
     parts: Parts = experiment.parts(results, preset)
     unexplained = open_lines(parts.lines)
     what = experiment.WHAT.strip()
@@ -100,17 +113,28 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
         "report",
         title=experiment.TITLE,
         stem=stem,
+        conclusion=short.conclusion,
+        sure=sure(recorded["preset"], results, experiment),
         question=experiment.QUESTION,
         run=shares(recorded["preset"], results, experiment),
-        less=number(len(preset.thinner), "restriction"),
-        departures=departures(results, experiment),
-        result=result,
-        against=against,
+        anchor=anchor(LEFT_OUT),
+        less=less_than_the_paper(results, experiment, preset),
+        brief=listed([each["brief"] for each in departures(results, experiment) if "brief" in each]),
+        result=short.result,
+        against=short.against,
+        left_out=LEFT_OUT,
+        every_task=of_full(recorded["preset"], results, experiment),
+        departures=all_departures(results, experiment),
+        all_results=short.all_results,
+        all_against=short.all_against,
         unexplained=number(len(unexplained), "observation"),
-        each=getattr(experiment, "EACH", "") if len(unexplained) > 1 else "",
+        each=[WORDS("each", each=each)]
+        if (each := getattr(experiment, "EACH", "")) and len(unexplained) > 1
+        else [],
         subjects=subjects(unexplained),
         list=WORDS("list", anchor=anchor(OPEN)) if unexplained else "",
-        tests=[WORDS("tests")] if "new points" in f"{result} {against}".lower() else [],
+        new_points=[WORDS("new_points")] if "new points" in " ".join(short[:3]).lower() else [],
+        tests=[WORDS("tests")] if "new points" in " ".join(short).lower() else [],
         tables=referred(parts.tables),
         verdicts=referred(parts.verdicts),
         unexplained_list=[OPEN, "", *unexplained] if unexplained else [],
@@ -137,25 +161,43 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
 def subjects(unexplained: Sequence[str]) -> str:
     """Return what open observations are about: a claim of the paper, which is only counted, or a figure of ours."""
     counts = {name: sum(mark in line for line in unexplained) for mark, name in KINDS.items()}
-    others = [line[2:].split(":")[0] for line in unexplained if not any(mark in line for mark in KINDS)]
+    others = [
+        line[2:].split(":")[0].split(", k = ")[0]
+        for line in unexplained
+        if not any(mark in line for mark in KINDS)
+    ]
     return listed([*(number(count, name) for name, count in counts.items() if count), *others])
 
 
 def shares(name: str, results: Results, experiment: ModuleType) -> str:
-    """Return how many tasks of a preset were run, and how many are also tasks of *full*, nearest to the paper."""
+    """Return how many tasks of a preset were run, and on how many sets."""
     wanted, count = len(experiment.tasks(experiment.PRESETS[name])), len(results)
-    said = WORDS(
+    return WORDS(
         "run",
         part=f"All {wanted}" if count == wanted else f"{count} of the {wanted}",
         share=f" ({100 * count / wanted:.0f} %)" if count < wanted else "",
         preset=name,
         sets=sets_run({task.data for task, _ in results}),
     )
+
+
+def sure(name: str, results: Results, experiment: ModuleType) -> str:
+    """Return the end of the conclusion: the share of the tasks of a preset that it is about."""
+    wanted, count = len(experiment.tasks(experiment.PRESETS[name])), len(results)
+    return WORDS(
+        "sure",
+        part="all" if count == wanted else f"{100 * count / wanted:.0f} % of the",
+        preset="" if name == "full" else WORDS("smaller"),
+    )
+
+
+def of_full(name: str, results: Results, experiment: ModuleType) -> str:
+    """Return how many of the tasks that were run are also tasks of *full*, nearest to the paper."""
     if name == "full":
-        return said
+        return ""
     whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
     same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
-    return said + WORDS("full", whole=len(whole), same=same)
+    return WORDS("full", whole=len(whole), same=same)
 
 
 def sets_run(names: Collection[str]) -> str:
@@ -176,12 +218,41 @@ def sets_run(names: Collection[str]) -> str:
     )
 
 
-def departures(results: Results, experiment: ModuleType) -> str:
+def departures(results: Results, experiment: ModuleType) -> list[dict[str, Any]]:
     """Return how the data and methods differ from the paper's in every preset, for the sets that were run."""
     run = {task.data for task, _ in results}
-    every = getattr(experiment, "DEPARTURES", ())
-    said = [each["said"] for each in every if not each.get("sets") or run & set(each["sets"])]
+    every: Sequence[dict[str, Any]] = getattr(experiment, "DEPARTURES", ())
+    return [each for each in every if not each.get("sets") or run & set(each["sets"])]
+
+
+def all_departures(results: Results, experiment: ModuleType) -> str:
+    """Return the sentence on them; nothing if there are none."""
+    said = [each["said"] for each in departures(results, experiment)]
     return WORDS("departures", said="; ".join(said)) if said else ""
+
+
+def less_than_the_paper(results: Results, experiment: ModuleType, preset: Preset) -> str:
+    """Return how many restrictions the preset has, and how many departures there are besides."""
+    apart = len(departures(results, experiment))
+    besides = f", {number(apart, 'departure')}" if apart else ""
+    return f"{number(len(preset.thinner), 'restriction')}{besides}"
+
+
+def answered(found: Answer) -> str:
+    """Return the verb of a conclusion, for example "mostly holds"."""
+    return WORDS(f"answers.{found}")
+
+
+def joint(counts: Sequence[tuple[int, int]]) -> str:
+    """Return counts of several solvers: "5 of 9" if all are equal, else "5 and 6 of 9", or "5 of 9 and 6 of 8"."""
+    if len({of for _, of in counts}) > 1:
+        return " and ".join(f"{count} of {of}" for count, of in counts)
+    return " and ".join(dict.fromkeys(str(count) for count, _ in counts)) + f" of {counts[0][1]}"
+
+
+def named(names: Sequence[str], most: int = 2) -> str:
+    """Return the names of a few data sets, or the number of many."""
+    return " and ".join(names) if len(names) <= most else number(len(names), "set")
 
 
 def nested(first: str, points: Sequence[str]) -> str:
@@ -269,6 +340,12 @@ def number(count: int, of: str) -> str:
 def listed(said: Sequence[str], between: str = "; ") -> str:
     """For the end of a sentence: a colon and the parts; nothing without a part."""
     return f": {between.join(said)}" if said else ""
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """With *and*, quoted where they have a comma of their own."""
+    each = [f'"{name}"' if "," in name else name for name in names]
+    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
 
 
 def bullets(sentences: Iterable[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from validation.experiments.glml_report import (
     run_methods,
     times,
 )
-from validation.experiments.page import Parts, Results, counted, grouped, listed, number, table
+from validation.experiments.page import Parts, Results, Short, counted, grouped, listed, number, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import (
@@ -143,8 +144,8 @@ def compared(found: Accuracies, first: Side, second: Side) -> Compared | None:
 # ---- the page
 
 
-def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, a sentence each."""
+def short(results: Results, preset: Preset) -> Short:
+    """Return the first screen, and the result and the contradictions in full."""
     found = accuracies_of(results)
     every = claims(found)
     leads = [
@@ -155,10 +156,63 @@ def short(results: Results, preset: Preset) -> list[str]:
     papers, ours = ([claim for claim in every if claim.own is own] for own in (False, True))
     against = [claim.said for claim in papers if claim.verdict is Verdict.CONTRADICTED]
     own = WORDS("own", count=len(ours), verdicts=counted(ours))
-    return [
-        WORDS("result", leads="; ".join(leads), count=len(papers), verdicts=counted(papers), own=own),
-        WORDS("against", sentences=number(len(against), "sentence"), listed=listed(against, ", ")),
-    ]
+    given = {"leads": "; ".join(leads), "count": len(papers), "verdicts": counted(papers)}
+    contrary = WORDS("against", sentences=number(len(against), "sentence"), listed=listed(against, ", "))
+    means = [re.sub(r" \([^)]*\)", "", each) for each in leads]
+    drawn = gaussians_of(found)
+    larger = " and ".join(str(dimension(data)) for data in drawn[len(drawn) // 2 :])
+    on = dict(zip(WORDS.found["claims"], every, strict=True))
+    return Short(
+        conclusion(found, papers),
+        WORDS(
+            "result",
+            means=", ".join(means),
+            larger=larger,
+            every=on["others"],
+            upper=on["others, high"],
+            **given,
+        ),
+        contrary,
+        WORDS("all_results", own=own, **given),
+        contrary,
+    )
+
+
+def conclusion(found: Accuracies, papers: Sequence[Judged]) -> str:
+    """Return whether the lead of GLML over Euclid grows with the dimension, and how many sentences hold."""
+    means = {
+        data: difference(*each).mean
+        for data in found
+        if (each := compared(found, (data, "GLML"), (data, "Euclid"))) is not None
+    }
+    drawn = gaussians_of(means)
+    verdicts = [claim.verdict for claim in papers]
+    contradicted = verdicts.count(Verdict.CONTRADICTED)
+    return WORDS(
+        "conclusion",
+        grows=growth({dimension(data): 100 * means[data] for data in drawn}),
+        mixture=WORDS("mixture", lead=f"{100 * means[MIXTURE]:+.1f}") if MIXTURE in means else "",
+        count=len(papers),
+        supported=verdicts.count(Verdict.SUPPORTED),
+        contradicted=contradicted,
+        does="does" if contradicted == 1 else "do",
+    )
+
+
+def growth(leads: Mapping[int, float]) -> str:
+    """Return how leads in points go with the dimension; leads: by dimension, the least first."""
+    values = list(leads.values())
+    if not values:
+        return WORDS("grows.untested")
+    rises = [after > before for before, after in pairwise(values)]
+    kind = "never" if values[-1] <= values[0] else "always" if all(rises) else "ends"
+    return WORDS(
+        f"grows.{kind if rises else 'one'}",
+        first=f"{values[0]:+.1f}",
+        last=f"{values[-1]:+.1f}",
+        least=min(leads),
+        most=max(leads),
+    )
 
 
 def parts(results: Results, preset: Preset) -> Parts:

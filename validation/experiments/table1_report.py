@@ -11,9 +11,12 @@ from validation.experiments import table1_claims as claiming
 from validation.experiments.page import (
     Parts,
     Results,
+    Short,
+    answered,
     bullets,
     counted,
     crossed,
+    joint,
     listed,
     nested,
     number,
@@ -33,7 +36,7 @@ from validation.experiments.table1_claims import (
 )
 from validation.experiments.table1_others import SHARES
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Verdict, share_interval
+from validation.experiments.verdicts import Verdict, answer, share_interval, worst
 
 REMARKS = WORDS.remarks()  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
@@ -48,8 +51,8 @@ RING: dict[str, Any] = {"color": "#777777", "mfc": "none", "ms": 12, "mew": 0.8}
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 
 
-def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result with a list below it, and the contradictions."""
+def short(results: Results, preset: Preset) -> Short:
+    """Return the first screen, and the result in full with a list."""
     cells, ks = arranged(results), preset.settings["k"]
     every = claiming.claims(cells, ks)
     rest: dict[str, list[str]] = {}
@@ -72,8 +75,84 @@ def short(results: Results, preset: Preset) -> list[str]:
     result += [WORDS("rest", said="; ".join(others))] if others else []
     sentences = [f"{name} ({'; '.join(said)})" for name, said in against.items() if said]
     lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
-    given = {"count": len(sentences), "claims": number(len(against), "claim"), "listed": listed(sentences)}
-    return [nested(WORDS("result"), result), WORDS("against", lost=lost, places=places, **given)]
+    given: dict[str, object] = {
+        "count": len(sentences),
+        "claims": number(len(against), "claim"),
+        "listed": listed(sentences),
+    }
+    given |= {"lost": lost, "places": places}
+    brief = [
+        f"{name} ({'; '.join(each.split(':')[0] for each in said)})" for name, said in against.items() if said
+    ]
+    return Short(
+        conclusion(cells, ours) if ours else WORDS("not_run").rstrip("."),
+        WORDS(
+            "result",
+            more=" and ".join(str(count_of(claim, Verdict.CONTRADICTED)) for claim in ours.values()) or "0",
+            left_out=WORDS("left_out_short", said=left) if left else "",
+            apart=apart(cells),
+            **cell_counts(cells, preset),
+        ),
+        WORDS("against_short", **{**given, "listed": listed(brief)}),
+        nested(WORDS("all_results"), result),
+        WORDS("against", **given),
+    )
+
+
+def count_of(claim: claiming.Claim, kind: Verdict) -> int:
+    """Return how many comparisons of a claim have a verdict."""
+    return list(claim.verdicts.values()).count(kind)
+
+
+def conclusion(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
+    """Return whether ours has less error than Euclid and than the learnt metrics; of two solvers the worse answer."""
+
+    def found(kept: Callable[[claiming.Comparison], bool]) -> list[list[Verdict]]:
+        return [[each for which, each in claim.verdicts.items() if kept(which)] for claim in ours.values()]
+
+    def counts(of: list[list[Verdict]]) -> str:
+        return joint([(each.count(Verdict.SUPPORTED), len(each)) for each in of])
+
+    euclid, learnt = found(is_euclid), found(lambda which: not is_euclid(which))
+    compared = {which.worse for claim in ours.values() for which in claim.pairs}
+    return WORDS(
+        "conclusion",
+        euclid_holds=answered(worst([answer(each) for each in euclid])),
+        euclid=counts(euclid),
+        solvers=" and ".join(ours),
+        others=", ".join(other for other in OTHERS[1:] if other in compared) or "others",
+        holds=answered(worst([answer(each) for each in learnt])),
+        learnt=counts(learnt),
+        agree=counts(found(lambda which: not is_euclid(which) and not has_another(cells, which))),
+    )
+
+
+def is_euclid(which: claiming.Comparison) -> bool:
+    """Whether ours is compared with the Euclidean metric."""
+    return which.worse == "Euclidean"
+
+
+def has_another(cells: Cells, which: claiming.Comparison) -> bool:
+    """Whether the error of the other method is not the paper's: then it may be another metric."""
+    return is_marked(cells, which.data, which.worse, which.k)
+
+
+def apart(cells: Cells) -> str:
+    """Return how many errors differ from the paper's, of the other methods and of ours."""
+    compared = [cell for cell in cells if paper_of(*cell) is not None]
+    marks = {
+        own: [is_marked(cells, *cell) for cell in compared if (cell[1] in OURS) is own]
+        for own in (True, False)
+    }
+    if not compared:
+        return ""
+    return WORDS(
+        "apart",
+        other=sum(marks[False]),
+        of_other=len(marks[False]),
+        marks=sum(marks[True]),
+        own=len(marks[True]),
+    )
 
 
 def differences(cells: Cells, preset: Preset) -> str:
@@ -131,14 +210,10 @@ def less_error(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
     more = [list(claim.verdicts.values()).count(Verdict.CONTRADICTED) for claim in ours.values()]
     return WORDS(
         "ours",
-        euclid=count(lambda which: which.worse == "Euclidean"),
+        euclid=count(is_euclid),
         others=", ".join(other for other in OTHERS[1:] if other in compared) or "others",
-        learnt=count(lambda which: which.worse != "Euclidean"),
-        agree=count(
-            lambda which: (
-                which.worse != "Euclidean" and not is_marked(cells, which.data, which.worse, which.k)
-            )
-        ),
+        learnt=count(lambda which: not is_euclid(which)),
+        agree=count(lambda which: not is_euclid(which) and not has_another(cells, which)),
         more=", ".join(f"{count} ({by})" for by, count in zip(ours, more, strict=True)),
     )
 

@@ -88,19 +88,38 @@ def test_a_set_that_is_not_run_is_left_out_and_the_share_is_said(name: str) -> N
     some = [each for each in results if each[0].data != absent]
     lines = lines_of(name, some)
     assert not any(re.match(rf"\| (\(.\) )?{absent} \|", line) for line in lines)
-    (run_line,) = (line for line in lines if line.startswith("- **Run.**"))
+    run_line = next(line for line in lines if line.startswith("- **Run.**"))
     assert f"{len(some)} of the {len(results)} tasks" in run_line
     assert f"({100 * len(some) / len(results):.0f} %)" in run_line
     assert f"All {len(results)} tasks" in "".join(lines_of(name, results))
 
 
+@pytest.mark.parametrize(
+    ("name", "methods"),
+    [
+        ("mlsvm", ["MLSVM"]),
+        ("glml", ["GLML"]),
+        ("nca", ["NCA", "NCA 2"]),
+        ("table1", ["CCCP", "SGD"]),
+    ],
+)
+def test_the_conclusion_follows_the_results(name: str, methods: list[str]) -> None:
+    """Of the paper's methods far ahead of all others, and far behind them."""
+    yes, no = (Words("page")(f"answers.{kind}") for kind in ("yes", "no"))
+    for level, (wanted, other) in {0.95: (yes, no), 0.5: (no, yes)}.items():
+        conclusion = lines_of(name, run(name, around(dict.fromkeys(methods, level)), 5))[2]
+        assert conclusion.startswith("- **In short.**")
+        assert re.findall(f"{yes}|{no}", conclusion).count(wanted) >= 1
+        assert other not in conclusion
+
+
 def test_departures_from_the_paper_are_those_of_the_sets_that_are_run() -> None:
     """Of GLML's small sets none departs; of NCA's the faces are absent, and housing is not run."""
     small = run("glml", around({}))
-    assert page.departures(small, command.of("glml")) == ""
+    assert page.departures(small, command.of("glml")) == []
     with_spoken = [(small[0][0]._replace(data="spoken"), small[0][1]), *small[1:]]
-    assert "TI46" in page.departures(with_spoken, command.of("glml"))
-    of_nca = page.departures(run("nca", around({})), command.of("nca"))
+    assert "TI46" in page.all_departures(with_spoken, command.of("glml"))
+    of_nca = page.all_departures(run("nca", around({})), command.of("nca"))
     assert "faces" in of_nca
     assert "housing" not in of_nca
 

@@ -287,7 +287,7 @@ def test_less_mean_error_than_mlsvm_and_than_any_metric(itml: float, counts: lis
     lower = mlsvm_report.lower_means(mlsvm_report.whole(found))
     assert re.findall(r"\d+", lower) == counts
     assert lower in text_of(found)
-    assert lower in mlsvm_report.short(found, mlsvm.PRESETS["small"])[0]
+    assert lower in mlsvm_report.short(found, mlsvm.PRESETS["small"]).all_results
 
 
 def test_what_is_not_proved_is_marked_where_its_error_stands() -> None:

@@ -117,18 +117,55 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 
-def sentences_of(stem: str) -> tuple[dict[str, str], str]:
-    """The sentences at the start of a report, by their names, each with its list; and the text after them."""
+ANSWERS: dict[str, str] = Words("page").found["answers"]  # from the best for a claim to the worst
+
+
+def parts_of(stem: str) -> tuple[str, str, str]:
+    """A report in three: the first screen, the details that it leaves out, and the tables."""
     first, rest = (FOLDER / f"{stem}.md").read_text(encoding="utf-8").split("\n\n![", 1)
+    details, tables = rest.split(f"\n{page.LEFT_OUT}\n")[1].split("\n## ", 1)
+    return first, details, f"\n## {tables}"
+
+
+def screen_of(stem: str) -> dict[str, str]:
+    """The sentences of the first screen of a report, by their names."""
+    return named_in(parts_of(stem)[0])
+
+
+def sentences_of(stem: str) -> tuple[dict[str, str], str]:
+    """The details that the first screen leaves out, by the names of its sentences, each with its list; the tables."""
+    _, details, tables = parts_of(stem)
+    return named_in(details), tables
+
+
+def named_in(text: str) -> dict[str, str]:
     named: dict[str, str] = {}
-    for line in first.splitlines():
+    for line in text.splitlines():
         if line.startswith("- **"):
             name, said = line.split("**", 2)[1:]
             named[name.rstrip(".")] = said
         elif line.startswith("  - "):
             named[next(reversed(named))] += f"\n{line[4:]}"
-    assert ("*New points*" in first) == ("new points" in first)
-    return named, rest
+    return named
+
+
+def holds(supported: int, contradicted: int, of: int) -> str:
+    """How far a claim holds, in the words of the conclusions."""
+    if supported == of:
+        return ANSWERS["yes"]
+    if supported > of - supported:
+        return ANSWERS["mostly"]
+    return ANSWERS["no" if contradicted > supported else "in part" if supported else "undecided"]
+
+
+def worst_of(found: list[str]) -> str:
+    return max(found, key=list(ANSWERS.values()).index)
+
+
+def answers_in(text: str) -> list[str]:
+    """Every answer in a text, in its order."""
+    longest = sorted(ANSWERS.values(), key=len, reverse=True)
+    return re.findall("|".join(map(re.escape, longest)), text)
 
 
 def numbers(text: str) -> list[int]:
@@ -136,10 +173,18 @@ def numbers(text: str) -> list[int]:
 
 
 @every_record
-def test_a_report_starts_with_five_sentences(path: Path) -> None:
-    """Question, run, result, contradictions, open; the numbers of tasks are those of the record and of the presets."""
-    said, rest = sentences_of(path.stem)
-    assert list(said) == ["Question", "Run", "Result", "Contradictions", "Open"]
+def test_a_first_screen_is_read_in_a_minute(path: Path) -> None:
+    first, _, _ = parts_of(path.stem)
+    said = screen_of(path.stem)
+    assert list(said) == ["In short", "Question", "Run", "Result", "Contradictions", "Open"]
+    assert len(first.split()) <= 230
+    assert len(said["In short"].split()) <= 45
+    assert ("*New points*" in first) == ("new points" in first)
+
+
+@every_record
+def test_the_numbers_of_tasks_are_those_of_the_record_and_of_the_presets(path: Path) -> None:
+    said, (details, rest) = screen_of(path.stem), sentences_of(path.stem)
     recorded = record(path)
     experiment, results = command.of(recorded["experiment"]), page.results_of(recorded)
     wanted, full = (
@@ -152,17 +197,22 @@ def test_a_report_starts_with_five_sentences(path: Path) -> None:
     variants = [name for name in names if any(name.startswith(f"{other} ") for other in names)]
     counts = [len(keys), *share, len(names) - len(variants)]
     counts += [len(variants)] if len(variants) > 1 else []
-    if recorded["preset"] != "full":
-        counts += [len(full), sum(keys[key] == full[key] for key in keys.keys() & full.keys())]
-    listed = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0]
-    run_line, _, besides = re.sub(r"\*[^*]*\*", "", said["Run"]).partition(" Beside these: ")
-    assert numbers(run_line) == [*counts, len(listed.splitlines())]
+    of_full, _, besides = re.sub(r"\*[^*]*\*", "", details["Run"]).partition(" Departures: ")
+    same = [len(full), sum(keys[key] == full[key] for key in keys.keys() & full.keys())]
+    assert numbers(of_full) == (same if recorded["preset"] != "full" else [])
+    restrictions = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0].splitlines()
+    apart = [len(restrictions), *([len(besides.split("; "))] if besides else [])]
+    assert numbers(re.sub(r"\*[^*]*\*", "", said["Run"]).split("](")[0]) == [*counts, *apart]
     assert bool(besides) == bool(experiment.DEPARTURES)
+    assert re.findall(r"; ([^;]*) tasks[^;]* run\.$", said["In short"]) == [
+        f"{share[1]} % of the" if share else "all"
+    ]
+    assert ("smaller preset" in said["In short"]) == (recorded["preset"] != "full")
 
 
 @every_record
 def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path: Path) -> None:
-    said, rest = sentences_of(path.stem)
+    said, (_, rest) = screen_of(path.stem), sentences_of(path.stem)
     listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
     assert numbers(said["Open"])[:1] == [len(listed)]
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
@@ -171,7 +221,9 @@ def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path
         count = sum(mark in line for line in listed)
         assert re.findall(rf" (\d+) {kind}", said["Open"]) == ([str(count)] if count else [])
     others = [
-        line[2:].split(":")[0] for line in listed if not re.search(": (contradicted|undecided) on", line)
+        re.split("(?:, k = .*?)?:", line[2:])[0]
+        for line in listed
+        if not re.search(": (contradicted|undecided) on", line)
     ]
     assert [name for name in others if name not in said["Open"]] == []
 
@@ -259,6 +311,18 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     always = [name for name in names if here[name] == 9]
     assert f"(here {', '.join(always)})" in every[5]
     assert f"MLSVM {here['MLSVM']}, ITML {here['ITML']}, LMNN {here['LMNN']} sets" in every[5]
+    # the first screen
+    screen = screen_of("mlsvm-reduced")
+    (rival,) = (name for name in names[:-1] if here[name] == max(here[each] for each in names[:-1]))
+    assert rival in screen["In short"]
+    shown = [here["MLSVM"], 9, paper["MLSVM"], here[rival], paper[rival], holm.count("S"), new.count("S")]
+    assert numbers(screen["In short"]) == shown
+    assert answers_in(screen["In short"]) == [holds(here["MLSVM"], 9 - here["MLSVM"], 9)]
+    assert all(f"{name} {here[name]} ({paper[name]})" in screen["Result"] for name in names)
+    assert numbers(screen["Result"])[-3:] == [len(apart[name]) for name in ("near", "lower", "higher")]
+    pairs = [number for contrary, count, _ in own for number in (contrary, count)]
+    comparisons = [sum(pairs[::2]), sum(pairs[1::2]), len(own), len(own), totals[0], totals[2]]
+    assert numbers(screen["Contradictions"]) == [*comparisons, *pairs, every[5].count('"') // 2]
 
 
 def test_the_result_of_table_1_is_that_of_its_tables() -> None:
@@ -297,16 +361,17 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     ours = ("CCCP", "SGD", "SGD printed")
     for name in ("Euclidean", "LMNN", "ITML", "NCA", "MLR"):
         assert f"{name} {sum(' *' in cell for cell in table[name])} of {len(table[name])}" in differ
-    own = [cell for name in ours for cell in table[name]]
-    starred = [cell for cell in own if " *" in cell]
+    own_cells = [cell for name in ours for cell in table[name]]
+    starred = [cell for cell in own_cells if " *" in cell]
 
     def apart(cell: str) -> float:
         return value(cell) - float(re.findall(r"\((\d+\.\d+)", cell)[0])
 
     assert (
-        f"three solvers {len(starred)} of {len(own)} ({sum(apart(c) < 0 for c in starred)} of these" in differ
+        f"three solvers {len(starred)} of {len(own_cells)} ({sum(apart(c) < 0 for c in starred)} of these"
+        in differ
     )
-    assert f" {sum('of 5 folds' in cell for cell in own)} cells of ours lack folds" in differ
+    assert f" {sum('of 5 folds' in cell for cell in own_cells)} cells of ours lack folds" in differ
     for by in ours[:2]:
         leads = [apart(cell) for cell in table[by]]
         (mean,) = re.findall(
@@ -328,6 +393,27 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         r"^\| (\w+: SGD before [^|]*) \|[^|]*\|[^|]*\|[^|]*\| contradicted \|$", verdicts, flags=re.M
     )
     assert f"by SGD in 1 of 72 comparisons: {only}" in said["Contradictions"]
+    # the first screen; counts: "20 of 20 (CCCP)"
+    screen = screen_of("table1-full")
+    short = {name: [numbers(each) for each in counts[name]] for name in counts}
+    expected = []
+    for name in ("euclid", "learnt", "agree"):
+        (of,) = {of for _, of in short[name]}
+        expected += [*dict.fromkeys(count for count, _ in short[name]), of]
+    assert numbers(screen["In short"])[:-1] == expected
+    more = [count for (count,) in short["more"]]
+    assert [row[3] for row in rows if row[0] == "Euclidean"] == [
+        "0",
+        "0",
+    ]  # so all of `more` are learnt metrics
+    assert answers_in(screen["In short"]) == [
+        worst_of([holds(count, 0, of) for count, of in short["euclid"]]),
+        worst_of([holds(count, other, of) for (count, of), other in zip(short["learnt"], more, strict=True)]),
+    ]
+    rivals = [cell for name in ("Euclidean", "LMNN", "ITML", "NCA", "MLR") for cell in table[name]]
+    marks = [sum(" *" in cell for cell in rivals), len(rivals), len(starred), len(own_cells)]
+    assert numbers(screen["Result"]) == [*more, *numbers(cells)[:4], *marks]
+    assert numbers(screen["Contradictions"]) == [*found[:2], 1, 72, *found[-2:]]
 
 
 @pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
@@ -343,6 +429,10 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     against: dict[str, set[str]] = {"these points": set(), "new points": set()}
     contrary: dict[str, set[str]] = {}  # the sets, by claim
     tested = set()
+    screen = screen_of(stem)
+    short: dict[str, list[int]] = {"In short": [], "Result": []}
+    gain, most_of, on_most = [], [], []
+    where: dict[str, list[str]] = {}  # the scalings that contradict a claim
     heads = ("the papers", "comparisons", "sets, these points", "these points", "new points")
     for line, part in zip(every[: len(parts)], parts, strict=True):
         title = part.splitlines()[1]
@@ -359,6 +449,9 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
         if not z_scored:  # of z-scored sets alone, the page has the letters of some of the cells
             letters = re.findall(r"\) ([SCU]{2})\b", rest.split('**GLML "always shows')[1].split("\n**")[0])
             assert shown[4] == sum(each[1] == "S" for each in letters)
+        short["In short"] += [kinds["supported"], kinds.total(), kinds["contradicted"]]
+        short["Result"] += [shown[4], kinds.total()]
+        gain.append(holds(kinds["supported"], kinds["contradicted"], kinds.total()))
         for key, (name, _, sets, here, new) in zip(sentences, rows, strict=False):
             assert name == sentences[key]["said"]
             if here.startswith("no verdict"):
@@ -368,6 +461,7 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
                 against["these points"] |= {key} if here == "contradicted" else set()
                 against["new points"] |= {key} if new == "contradicted" else set()
             if here == "contradicted":
+                where.setdefault(key, []).append(title)
                 contrary.setdefault(key, set()).update(sets_by_kind(sets)["contradicted"])
             if key == "most":
                 (most,) = (each for each in every if each.startswith(sentences["most"]["brief"]))
@@ -376,6 +470,9 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
                 assert f"supported on {len(supported)} of {of} sets" in most
                 assert f"contradicted on {len(by.get('contradicted', []))}" in most
                 assert all(name in most for name in (*supported, *by.get("contradicted", [])))
+                on_most += [len(supported), of, len(by.get("contradicted", []))]
+                assert all(name in screen["Result"] for name in (*supported, *by.get("contradicted", [])))
+                most_of.append(holds(here == "supported", here == "contradicted", 1))
     assert numbers(said["Contradictions"].split("\n")[0]) == [len(tested), *map(len, against.values())]
     for key, sets in contrary.items():
         (line,) = (each for each in points_of(said["Contradictions"]) if sentences[key]["brief"] in each)
@@ -395,6 +492,27 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
             ]
             counts += found
     assert f"have {min(counts)} to {max(counts)} realisations" in said["Result"]
+    # the first screen
+    share = "%" in screen["In short"]
+    assert numbers(screen["In short"])[: -1 if share else None] == short["In short"]
+    assert answers_in(screen["In short"]) == [worst_of(gain), worst_of(most_of)]
+    assert numbers(screen["Result"]) == [*short["Result"], *on_most, min(counts), max(counts)]
+    head, *named = re.split(": |; (?=GLML|Bayes|Fisher)", screen["Contradictions"])
+    assert numbers(head) == [len(tested), *map(len, against.values())]
+    own_sentences = [key for key in sentences if key in contrary and not sentences[key].get("own")]
+    for key, text in zip(own_sentences, named, strict=True):
+        sets = contrary[key]
+        assert sentences[key]["short"] in text
+        assert all(name in text for name in sets) if len(sets) <= 2 else numbers(text)[0] == len(sets)
+        assert ("new points" in text) == (key in against["new points"])
+        scalings = {
+            "unscaled": "as they come" in " ".join(where[key]),
+            "z-scored": "Z-scored" in " ".join(where[key]),
+        }
+        if len(parts) > 1:
+            assert {name for name, there in scalings.items() if there} == {
+                name for name in scalings if name in text
+            }
 
 
 def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
@@ -414,6 +532,25 @@ def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
     means = columns_below(rest, "## Accuracy of 1-NN, in per cent", "GLML", "Euclid")
     leads = [value(a) - value(b) for a, b in zip(*means, strict=True)]
     assert [float(lead) for _, lead, _ in shown] == pytest.approx(leads, abs=0.06)
+    # the first screen; the last lead is that on the mixtures
+    screen = screen_of("synthetic-full")
+    in_short = re.findall(r"[+-]\d+\.\d", screen["In short"])
+    assert [float(lead) for lead in in_short] == pytest.approx([leads[0], *leads[-2:]], abs=0.06)
+    kinds = ("always", "ends", "never")
+    grows = "never" if leads[-2] <= leads[0] else "always" if sorted(leads[:-1]) == leads[:-1] else "ends"
+    openings = {kind: Words("synthetic").text(f"grows.{kind}").split("{")[0] for kind in kinds}
+    assert [kind for kind in kinds if openings[kind] in screen["In short"]] == [grows]
+    counts = [papers.count("supported"), sum(cell.startswith("contradicted") for cell in papers)]
+    drawn = [int(data.removeprefix("gaussians ")) for *_, data in shown if data != "mixtures"]
+    assert numbers(screen["In short"]) == [drawn[0], drawn[-1], len(papers), *counts]
+    assert [float(lead) for lead in re.findall(r"[+-]\d+\.\d", screen["Result"])] == pytest.approx(
+        leads, abs=0.06
+    )
+    assert all(f"{verdict} ({count})" in screen["Result"] for verdict, count in Counter(papers).items())
+    by_name = dict(zip(Words("synthetic").found["claims"], cells, strict=True))
+    assert f"is {by_name['others']} at every D" in screen["Result"]
+    assert f"{by_name['others, high']} at D = {drawn[2]} and {drawn[3]}" in screen["Result"]
+    assert screen["Contradictions"] == said["Contradictions"]
 
 
 @pytest.mark.parametrize("stem", ["nca-full", "nca-reduced"])
@@ -439,6 +576,33 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
             assert shown.count(" on ") == len(by)
         panels[place] = text
     assert list(panels) == ["Full rank, train", "d = 2, train", "Full rank, test", "d = 2, test"]
+    # the first screen: a set counts once for each rank
+    screen, totals = screen_of(stem), {}
+    for part in ("train", "test"):
+        for test in ("these points", "new points"):
+            found: list[tuple[str, str]] = []
+            for line in rest.splitlines():
+                if re.match(rf"## (Full rank|d = 2), {part}: ", line):
+                    data, column = columns_below(rest, line, "data", test)
+                    found += [each for each in zip(data, column, strict=True) if each[1]]
+                    on = [name for name, verdict in zip(data, column, strict=True) if verdict == "supported"]
+                    if part == "test" and test == "these points":
+                        assert ", ".join(on) in screen["Result"]
+            kinds = Counter(verdict for _, verdict in found)
+            totals[part, test] = [kinds["supported"], len(found), kinds["contradicted"]]
+    counts = [*totals["train", "these points"][:2], *totals["test", "these points"]]
+    assert numbers(re.sub(r"\d+ %", "", screen["In short"])) == counts
+    (train, of, _), (test_part, of_test, contradicted) = (
+        totals[part, "new points"] for part in ("train", "test")
+    )
+    assert of == of_test
+    assert numbers(screen["Result"].replace("(d = 2)", "")) == [train, test_part, of, contradicted]
+    assert answers_in(screen["In short"]) == [
+        holds(supported, contradicted, of)
+        for supported, of, contradicted in (totals[part, "these points"] for part in ("train", "test"))
+    ]
+    absent = {name for text in panels.values() for name in re.findall("; not tested: (.*)", text)}
+    assert set(re.findall(r"Not tested: (.*) \(full rank\)", screen["Result"])) == absent
     heads = ("the note", "where", *(f"{test} points: all together (sets)" for test in ("these", "new")))
     rows = list(zip(*columns_below(rest, "## What becomes of the note's sentences", *heads), strict=True))
     verdicts = [
@@ -463,6 +627,20 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         len(too),
     ]
     assert {line.split('": ')[0] + '"' for line in every} == against
+    head, _, listed = screen["Contradictions"].partition(": ")
+    assert numbers(head) == [len(against), len({row[0] for row in rows}), len(too)]
+    words = Words("nca").found
+    names = {f'"{words["said"][key]}"': name for key, name in words["short"].items()}
+    for sentence in against:
+        (text,) = re.findall(rf"{re.escape(names[sentence])} \((.*?)\)(?:; |\.$)", listed)
+        own = {
+            name
+            for other, sets in re.findall(r"- (\".*?\"), .*?: contradicted on (.*?);", rest)
+            for name in sets.replace(" (on our classes)", "").split(", ")
+            if other == sentence
+        }
+        assert numbers(text) == [len(own)] if len(own) > 2 else all(name in text for name in own)
+        assert ("new points" in text) == (sentence in too)
     contrary = re.findall(r"- (\".*?\"), (.*?): contradicted on (.*?);", rest)
     for sentence, place, names in contrary:
         (line,) = (each for each in every if each.startswith(sentence))

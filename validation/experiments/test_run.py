@@ -358,7 +358,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
             Task(data, "root", i, settings) for data in preset.data for i in range(preset.splits)
         ],
         measure=measure,
-        short=lambda results, preset: ["Roots.", "None."],
+        short=lambda results, preset: page.Short("Roots hold", "Roots.", "None.", "All roots.", "None."),
         parts=lambda results, preset: page.Parts(
             [f"{task.key}: {result['value']:.3f}" for task, result in results],
             ["Verdicts."],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from validation.experiments.run import timed
 from validation.experiments.synthetic_report import MIXTURE, accuracies_of, claims, named
 from validation.experiments.tasks import Task
 from validation.experiments.verdicts import Verdict
+from validation.experiments.words import Words
 
 # Noh et al. 2010: the marks on the axes of Fig. 3a, run together as its text has them, and what it says of the data.
 AXIS = "520501000.60.70.80.91# Dim"
@@ -160,6 +162,23 @@ def test_each_sentence_by_its_figures(
     change: dict[Any, float], noise: float, other: dict[int, Verdict]
 ) -> None:
     assert found_of(change, noise) == [other.get(i, S) for i in range(13)]
+
+
+@pytest.mark.parametrize(
+    ("leads", "kind"),
+    [
+        ([], "untested"),
+        ([2.0], "one"),
+        ([2.0, 3.0, 9.0], "always"),
+        ([2.0, 9.0, 3.0], "ends"),
+        ([2.0, 9.0, 2.0], "never"),
+        ([2.0, 1.0], "never"),
+    ],
+)
+def test_how_the_lead_goes_with_the_dimension(leads: list[float], kind: str) -> None:
+    said = synthetic_report.growth(dict(zip((5, 20, 50), leads, strict=False)))
+    assert said.startswith(Words("synthetic").text(f"grows.{kind}").split("{")[0])
+    assert [float(each) for each in re.findall(r"[+-]\d+\.\d", said)] == leads[:: max(len(leads) - 1, 1)]
 
 
 def test_metrics_above_glml_and_accuracies_that_rise_and_fall_are_said_with_their_tests() -> None:

@@ -11,10 +11,12 @@ import pytest
 from scipy.stats import ttest_1samp, ttest_rel
 
 from validation.experiments.verdicts import (
+    Answer,
     Compared,
     Pair,
     Verdict,
     alike,
+    answer,
     difference,
     every,
     half,
@@ -26,9 +28,34 @@ from validation.experiments.verdicts import (
     pair,
     paired,
     share_interval,
+    worst,
 )
 
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("", "untested"),
+        ("SSS", "yes"),
+        ("SSU", "mostly"),
+        ("SSC", "mostly"),
+        ("SU", "in part"),
+        ("SC", "in part"),
+        ("SCC", "no"),
+        ("C", "no"),
+        ("UUC", "no"),
+        ("UU", "undecided"),
+    ],
+)
+def test_how_far_a_claim_holds(found: str, expected: str) -> None:
+    assert answer([{"S": S, "C": C, "U": U}[letter] for letter in found]) == expected
+
+
+def test_of_several_answers_the_worst_for_the_claim_counts() -> None:
+    assert worst([Answer.YES, Answer.IN_PART, Answer.MOSTLY]) == "in part"
+    assert worst([Answer.UNDECIDED, Answer.NO]) == "no"
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -29,6 +29,36 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
+class Answer(StrEnum):
+    """Whether a claim holds, over all its comparisons or sets; from the best for the claim to the worst."""
+
+    YES = "yes"
+    MOSTLY = "mostly"
+    IN_PART = "in part"
+    UNDECIDED = "undecided"
+    NO = "no"
+    UNTESTED = "untested"
+
+
+def answer(found: Sequence[Verdict]) -> Answer:
+    """Return how far a claim holds: in every case, in more than half, in some, or in none."""
+    supported, contradicted = (found.count(kind) for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED))
+    if not found:
+        return Answer.UNTESTED
+    if supported == len(found):
+        return Answer.YES
+    if 2 * supported > len(found):
+        return Answer.MOSTLY
+    if contradicted > supported:
+        return Answer.NO
+    return Answer.IN_PART if supported else Answer.UNDECIDED
+
+
+def worst(answers: Collection[Answer]) -> Answer:
+    """Return the answer that is the worst for the claim, of several solvers or scalings."""
+    return max(answers, key=list(Answer).index, default=Answer.UNTESTED)
+
+
 NO_VERDICT = "no verdict"  # for example because a method was not run
 LEGEND = (
     "*Legend.* S, supported: a significant difference as the paper says. C, contradicted: a significant difference "
