@@ -238,8 +238,8 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
             at = f" at {', '.join(map(str, wrong))}" if wrong else ""
             if array[wrong] is None:
                 raise ValueError(
-                    f"{name} must hold real numbers, got None{at}; None is null in JSON, and some programs write NaN as "
-                    "null"
+                    f"{name} must hold real numbers, got None{at}; None is null in JSON, and some programs write NaN "
+                    "as null"
                 )
             raise ValueError(
                 f"{name} must hold real numbers, got {array[wrong]!r:.40}{at}; convert it, and encode categories as "
