@@ -94,8 +94,8 @@ def of_example() -> dict[str, str]:
 def of_reports() -> dict[str, str]:
     """The runs of other packages, the errata, and the speed."""
     foreign = read("validation/foreign/report.md")
-    rows = table(foreign, "## By learner")
-    verdicts = [sum(int(row[k]) for row in rows) for k in range(4, 8)]
+    rows = table(foreign, "## Results for each learner")
+    verdicts = [sum(int(row[k]) for row in rows) for k in range(-4, 0)]
     errata = table(read("docs/errata.md"), "# Errata")
     speed = [row for row in table(read("validation/benchmarks/report.md"), "# Speed") if row[6]]
     ratios = [float(row[6]) for row in speed]

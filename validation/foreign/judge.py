@@ -1,10 +1,11 @@
-"""What other packages return, judged by cvxml: certified, refuted or inconclusive, with figures.
+"""Judge the metrics that other packages return: certified, close, refuted or inconclusive, with figures.
 
     python validation/foreign/judge.py [--run NAME=PYTHON ...] [--recorded FOLDER] [--out FILE.md]
 
-Each file NAME.json of the folder (default recorded/) was written by learners/NAME.py, and is judged. With --run it is
-written anew first, in a PYTHON that has what the requirements file named there lists; several may be given. Writes the
-report, and a picture beside it. Five minutes of one core.
+Each file NAME.json of the folder (default recorded/) was written by learners/NAME.py. The program judges all of them.
+With --run, it first runs learners/NAME.py again, with a PYTHON that has the packages of the script's requirements file.
+--run can be given several times. The program writes the report, and a picture beside it. It needs five minutes of one
+core.
 """
 
 from __future__ import annotations
@@ -36,37 +37,37 @@ STARTS = ("auto", "identity", "random", "likelihood")  # of NCA
 
 
 class Judged(NamedTuple):
-    """A run, what was asked of it, and the answers."""
+    """A run, its problem, and the answers of `cvxml.check`."""
 
     run: Run
     asked: Question
     figures: Report  # with the tightest bound
     normal: Report
     loose: Report
-    squares: Report | None = None  # ITML with its own bounds: against the squares of these
+    squares: Report | None = None  # ITML with its own bounds: judged with their squares
     g: tuple[float, float, float] | None = None  # diagonal MMC: see `values_of_g`
 
 
 class Judgement(NamedTuple):
-    """All there is to report on."""
+    """All that the report needs."""
 
     given: dict[str, Inputs]  # by data set
     environments: list[dict[str, str]]  # package -> version, of each script
     facts: dict[str, Any]
     judged: list[Judged]
-    starts: dict[str, dict[str, float]]  # data set -> start -> f of cvxml's own descent from it
-    regressions: dict[str, float]  # data set -> F of MLKR where cvxml's own descent ends
+    starts: dict[str, dict[str, float]]  # data set -> start -> f at the end of cvxml's descent
+    regressions: dict[str, float]  # data set -> F of MLKR at the end of cvxml's descent
 
 
 def judge_all(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgement:
-    """Judge every run of files of learners/."""
+    """Judge every run of the records."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # suprema at infinity: the report says so
+        warnings.simplefilter("ignore")  # suprema at infinity: the report mentions them
         return answers(given, records)
 
 
 def answers(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgement:
-    """The same, with warnings."""
+    """Judge every run, with warnings."""
     facts: dict[str, Any] = {}
     for record in records:
         facts |= record["facts"]
@@ -90,7 +91,7 @@ def answers(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgemen
 
 
 def judge(run: Run, given: Inputs) -> Judged:
-    """One run: is its matrix what its source asks for?"""
+    """Judge one run: is its matrix optimal for the problem in its source?"""
     asked, (X, y) = question(run, given), points(run, given)
 
     def at(tol: str, diagnosed: bool = False, **other: Any) -> Report:
@@ -108,7 +109,7 @@ def judge(run: Run, given: Inputs) -> Judged:
 
 
 def values_of_g(asked: Question, best: Any, c: float, given: Inputs) -> tuple[float, float, float]:
-    """g at the matrix returned and at the best multiple of `best`; the latter again with 1e-6 under the roots."""
+    """Return g of the returned matrix, g of the best multiple of `best`, and the latter with 1e-6 under the roots."""
     better, (X, y, pairs, _) = best * c / 2, given
     return (
         g(X, asked.metric * asked.spent, y, pairs, c),
@@ -118,7 +119,7 @@ def values_of_g(asked: Question, best: Any, c: float, given: Inputs) -> tuple[fl
 
 
 def read(folder: Path) -> tuple[dict[str, Inputs], list[dict[str, Any]]]:
-    """The data sets, and what each script wrote."""
+    """Return the data sets, and the record of each script."""
     given, *records = (
         json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("inputs", *SCRIPTS)
     )
@@ -126,7 +127,7 @@ def read(folder: Path) -> tuple[dict[str, Inputs], list[dict[str, Any]]]:
 
 
 def run_learners(name: str, python: str, folder: Path) -> None:
-    """Write NAME.json by learners/NAME.py in the other Python. Raises CalledProcessError if that fails."""
+    """Run learners/NAME.py in the other Python, which writes NAME.json. Raises CalledProcessError if it fails."""
     asked = ["--inputs", folder / "inputs.json"] if name != "inputs" else []
     script = HERE / "learners" / f"{name}.py"
     subprocess.run([python, script, *asked, "--out", folder / f"{name}.json"], check=True)

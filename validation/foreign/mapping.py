@@ -1,7 +1,7 @@
-"""A learner's run as a question to cvxml: `cvxml.oracle.foreign` maps it, as it does a fitted estimator.
+"""Translate a learner's run to a question to cvxml, with `cvxml.oracle.foreign`, which also maps fitted estimators.
 
-sources.py says in words what each learner minimises, with the lines of the versions in requirements*.txt. Pairs,
-quadruplets, chunklets and targets are the learner's own, so that no tie and no choice differs.
+sources.py describes the problem of each learner, with the lines of the versions in requirements*.txt. We use the pairs,
+quadruplets, chunklets and targets of the learner, so that ties and choices are the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Run = dict[str, Any]
 
 
 class Inputs(NamedTuple):
-    """What learners/inputs.py drew for a data set: X (n, d), y (n,), index pairs by kind or "all", and the rest."""
+    """The inputs that learners/inputs.py drew: X (n, d), y (n,), index pairs by kind or "all", and the rest."""
 
     X: Floats
     y: NDArray[np.int64]
@@ -30,7 +30,7 @@ class Inputs(NamedTuple):
 
 
 def inputs(content: dict[str, Any]) -> Inputs:
-    """Of one data set in recorded/inputs.json."""
+    """Return the inputs of one data set of recorded/inputs.json."""
     rest = {key: value for key, value in content.items() if key not in ("X", "y", "pairs")}
     return Inputs(np.array(content["X"], dtype=float), np.array(content["y"]), content["pairs"], rest)
 
@@ -43,25 +43,25 @@ SHORT = {
 
 
 def called(run: Run) -> str:
-    """The learner in short, after its package where that is not metric-learn, of which most are."""
+    """Return the short name of the learner, with its package if that is not metric-learn."""
     package = "" if run["package"] == "metric-learn" else f"{run['package']} "
     return package + SHORT.get(run["learner"], run["learner"])
 
 
-STATIONARY = ("nca", "mlkr")  # of which no metric is called optimal
+STATIONARY = ("nca", "mlkr")  # not convex: their metrics are never called optimal
 
 
 def points(run: Run, given: Inputs) -> tuple[Floats, NDArray[Any]]:
-    """(n, d) and (n,): what the learner was given; MLKR has the last feature as target."""
+    """Return points (n, d) and labels (n,) of the run. For MLKR, the last feature is the target."""
     if run["learner"] == "MLKR":
         return given.X[:, :-1], given.X[:, -1]
     return given.X, given.y
 
 
 def question(run: Run, given: Inputs) -> Question:
-    """The question for one run on its data set.
+    """Return the question for one run on its data set.
 
-    Raises ValueError for a learner that is not known, or one called in a way that has no counterpart.
+    Raises ValueError for an unknown learner, and for settings that have no counterpart in cvxml.
     """
     X, y = points(run, given)
     M = np.array(run["mahalanobis"], dtype=float)
@@ -69,7 +69,7 @@ def question(run: Run, given: Inputs) -> Question:
 
 
 def lists(run: Run, given: Inputs) -> dict[str, Any]:
-    """What the learner was given besides points and labels, or found by itself."""
+    """Return the lists that the learner got besides points and labels, or chose itself."""
     found = {name: run[name] for name in ("targets", "basis") if name in run}
     found |= {"bounds": run["bounds_"]} if "bounds_" in run else {}
     learner = run["learner"]
@@ -89,13 +89,13 @@ def lists(run: Run, given: Inputs) -> dict[str, Any]:
 
 
 def near_and_far(of: dict[str, Any]) -> list[list[int]]:
-    """Triplets: every near point of each with every far one."""
+    """Return triplets: for each point, every near point with every far point."""
     each = enumerate(zip(of["near"], of["far"], strict=True))
     return [[i, *one] for i, (near, far) in each for one in product(near, far)]
 
 
 def own_value(run: Run) -> float | None:
-    """What the learner's own code computes at its matrix, if it computes the function that is judged."""
+    """Return the objective by the learner's own code for its matrix, or None if we judge another function."""
     own = run["own_objective"]
     for name in ("minimised", "maximised"):
         if name in own:
@@ -104,10 +104,10 @@ def own_value(run: Run) -> float | None:
 
 
 def as_own_value(asked: Question, objective: float) -> float:
-    """The figure of `own_value` from cvxml's objective."""
+    """Convert cvxml's objective to the objective of `own_value`."""
     if asked.method == "mmc":
         return math.log(-objective * math.sqrt(asked.spent) + 1e-6)
-    if asked.method == "lsml":  # but for a constant, as its prior is the identity
+    if asked.method == "lsml":  # its prior is the identity: the two differ by a constant
         return objective + len(asked.metric)
     if asked.method == "lmnn:squared_hinge":  # it divides by the weight of the push
         return objective / float(asked.params["mu"])
@@ -115,22 +115,22 @@ def as_own_value(asked: Question, objective: float) -> float:
 
 
 def g(X: Floats, M: Floats, y: NDArray[np.int64], pairs: Any, c: float, under_root: float = 0.0) -> float:
-    """The function of the diagonal learner's Newton step; under_root: 1e-6 as in its code."""
+    """Return g, the function of the diagonal learner's Newton step. Its code has under_root = 1e-6."""
     d = np.sqrt(squared(X, M, pairs_of_kind("dissimilar", y, pairs)) + under_root)
     spent = float(np.sum(squared(X, M, pairs_of_kind("similar", y, pairs))))
     return spent - c * math.log(float(np.sum(d)))
 
 
 def least_g(largest: float, c: float) -> float:
-    """Its minimum, if `largest` is the most that Σ_dissimilar d can be where Σ_similar d² = 1.
+    """Return the minimum of g. `largest` is the maximum of Σ_dissimilar d subject to Σ_similar d² = 1.
 
-    Of s times a metric that spends 1, g is s - c/2 log s - c log Σ_dissimilar d: least at s = c/2.
+    For s times a metric with Σ_similar d² = 1, g is s - c/2 log s - c log Σ_dissimilar d. It is least at s = c/2.
     """
     return c / 2 - c * math.log(largest * math.sqrt(c / 2))
 
 
 def says_converged(run: Run) -> bool | None:
-    """Whether the package says so: `converged_`, or else a printed line; None if it says nothing."""
+    """Return the package's own claim to have converged: `converged_`, or a printed line. None if it makes no claim."""
     if "converged_" in run:
         return bool(run["converged_"])
     if not run["printed"]:

@@ -15,7 +15,7 @@ LEAST = 1e-12  # smaller gaps are drawn here
 
 
 def draw(judged: list[Judged], path: Path) -> None:
-    """A panel a data set, a dot a run; filled where the package says that it converged."""
+    """Draw a panel for each data set, and a dot for each run: filled if the package reports convergence."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -46,8 +46,8 @@ def draw(judged: list[Judged], path: Path) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[-1, 0].set_xscale("log")
     panels[-1, 0].set_xlabel(
-        "proved gap relative to the optimum; below 1e-12 drawn there; dotted: normal, loose\n"
-        "filled: the package says it converged; open: it does not",
+        "proved relative gap, drawn at 1e-12 if it is smaller; dotted lines: tolerances 1e-6 and 1e-3\n"
+        "filled: the package reports convergence; open: it does not",
         loc="right",
     )
     figure.savefig(path, dpi=110, metadata={"Software": None})

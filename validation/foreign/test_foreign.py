@@ -326,20 +326,21 @@ def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(
         each.normal.verdict.value == "refuted" for each in judgement.judged
     )
     assert "In 2 runs" in text  # of those with a value of the learner's own code
-    assert "1.0e+00 at most" in text  # the last, of which half is claimed
+    assert "1.0e+00" in text  # the last claims half of its value
     better = [each.figures.witness.better_by for each in judgement.judged[:-1] if each.figures.witness]
     for name, by in (("ITML", better[1]), ("MMC", better[2])):
-        assert f"{name}, wrong ({by:.6g})" in text
-    assert "ITML, right (" not in text
+        assert f"| {name}, wrong | {by:.6g} |" in text
+    assert "| ITML, right |" not in text
     said_so = lines_with('"itml converged', text)
     assert {line.split(":")[0] for line in said_so} == {"- ITML, right", "- ITML, wrong"}
     assert all(" 9" in line for line in said_so)  # its limit of iterations
     assert any("MMC, wrong: " in line for line in lines_with("`converged_` is", text))
-    assert "MMC, right 7;" in text  # 7 times the budget that is 1 here
+    (over,) = lines_with("- MMC, right: Σ_similar d²", text)
+    assert " 7 " in over  # 7 times the limit, which is 1 here
     least = module("mapping").least_g(-judgement.judged[7].figures.lower_bound, 1.0)
     assert judgement.judged[7].g[1] == pytest.approx(least, abs=1e-8)
     returned = module("mapping").g(X, wrong, Y, PAIRS, 1.0)
-    assert f" {returned:.8g} " in text
+    assert f" {returned:.8g}. " in text
     module("picture").draw(judgement.judged, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
@@ -399,11 +400,11 @@ def test_the_sign_of_diagonal_mmc_is_traced_to_the_authors_and_told_only_where_g
     )
     assert silent == []
     assert len(told) == 1
-    assert f"{module('mapping').g(X, np.diag([1.0, 9.0]), Y, PAIRS, 1.0):.6g}" in told[0]
-    assert "Newton.m" in told[0]
-    report = (FOLDER / "report.md").read_text(encoding="utf-8")
-    (line,) = lines_with("MMC with diagonal=True", report)
-    assert "Newton.m" in line
+    assert f"{module('mapping').g(X, np.diag([1.0, 9.0]), Y, PAIRS, 1.0):.6g}" in told[0].text
+    assert "Newton.m" in told[0].text
+    sections = (FOLDER / "report.md").read_text(encoding="utf-8").split("\n### ")
+    (section,) = (each for each in sections if "MMC with diagonal=True" in each.splitlines()[0])
+    assert "Newton.m" in section
 
 
 def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
@@ -412,8 +413,8 @@ def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     right = {**wrong, "gradient": 1.0}
     told, silent = (judged_all(run("LSML", M), lsml_gradient=found) for found in (wrong, right))
     gradients = [
-        [line for line in findings.findings(each) if "LSML: " in line and "gradient" in line]
-        for each in (told, silent)
+        [each for each in findings.findings(judgement) if "LSML" in each.about and "gradient" in each.title]
+        for judgement in (told, silent)
     ]
     assert list(map(len, gradients)) == [1, 0]
     wrong = {"sdml": "RuntimeError: unexpected 'cov_init'", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 6}}
@@ -422,16 +423,14 @@ def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     right |= {"scml_basis": {"off": 1e-15, "transposed": 0.5}, "scml_basis_given": "no error"}
     assert [len(findings.findings(judged_all(**found))) for found in (wrong, right)] == [4, 0]
     weights = [{"balance_param": weight, "error": "raised"} for weight in (1e-9, 50.0)]
-    (line,) = findings.findings(judged_all(sdml_weights={"tiny": weights}))
-    assert "1e-09, 50" in line  # where it raises
-    assert "unbounded at 50" in line
+    (found,) = findings.findings(judged_all(sdml_weights={"tiny": weights}))
+    assert "| tiny | 1e-09, 50 | 50 |" in found.text  # where it raises, and where the problem is unbounded
     best = run("vector_normalizer_frobmetric", M, "identity prior", components=np.eye(2).tolist())
-    assert not any("TᵀT" in line for line in findings.findings(judged_all(identity_prior={"tiny": best})))
+    assert findings.findings(judged_all(identity_prior={"tiny": best})) == []
     T = np.eye(2) + np.array([[1.0, 0.5], [0.0, 1.0]])
     other = {**best, "components": T.tolist()}
-    lines = [line for line in findings.findings(judged_all(identity_prior={"tiny": other})) if "TᵀT" in line]
+    (found,) = findings.findings(judged_all(identity_prior={"tiny": other}))
     X_of = np.eye(2) + (T - np.eye(2)).T @ (T - np.eye(2))
     values = [findings.with_identity(given(), other, each) for each in (T.T @ T, X_of)]
     assert values[1] < values[0]
-    for token in ("tiny: ", f"{values[0]:.6g} at TᵀT", f"{values[1]:.6g} at X"):
-        assert token in lines[0]
+    assert f"| tiny | {values[0]:.6g} | {values[1]:.6g} |" in found.text
