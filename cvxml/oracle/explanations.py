@@ -432,11 +432,10 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
     """Yield the explanations by slips in writing down the metric (representation_errors.py)."""
     try:
         # if 0 is nearly optimal, all small multiples and transforms of a metric have small gaps
-        written = (
-            []
-            if judge.nothing_is_optimal()
-            else [*slips(metric, judge.components, judge.better, judge.claim)]
-        )
+        if judge.nothing_is_optimal():
+            return
+        allowed = partial(get(judge.method).allowed, judge.given)
+        written = [*slips(metric, judge.components, judge.better, judge.claim, allowed)]
     except (ValueError, SolverFailure, OutOfTime):
         return
     yield from _of_slips(judge, metric, ((slip, judge.itself) for slip in written))

@@ -14,6 +14,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, components_of, examine, project_psd
 
 FACTOR = 1e-5  # a factor that is closer to 1 comes from an inexact solve, and is not a slip
+SAME = 1e-9  # relative: two matrices with a smaller difference are equal up to rounding
 
 
 class Slip(NamedTuple):
@@ -26,12 +27,17 @@ class Slip(NamedTuple):
 
 
 def slips(
-    metric: FloatArray, components: FloatArray | None, better: FloatArray, claim: str
+    metric: FloatArray,
+    components: FloatArray | None,
+    better: FloatArray,
+    claim: str,
+    allowed: Callable[[FloatArray], FloatArray],
 ) -> Iterator[Slip]:
     """Yield the slips that a metric (d, d) may have. The caller tests if the corrected metric is `claim`.
 
     components: (m, d) if the metric was given by components. better: a good metric (d, d), to which a missing factor is
-    fitted. claim: "optimal" or "stationary", for the sentences.
+    fitted. claim: "optimal" or "stationary", for the sentences. allowed: `Method.allowed`, which scales a metric to the
+    budget of the method, if it has one.
     """
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:
@@ -40,7 +46,8 @@ def slips(
         yield Slip(f"its projection on the psd cone is {claim}: P_+ is missing at the end", project_psd)
 
     def scale(each: FloatArray) -> float:
-        return float(np.sum(each * better)) / float(np.sum(each * each))
+        fitted = float(np.sum(each * better)) / float(np.sum(each * each))
+        return fitted * _multiple(allowed, fitted * each) if fitted > 0 else fitted
 
     if np.any(metric) and (factor := scale(metric)) > 0 and abs(factor - 1) > FACTOR:
         said = f"{claim} up to a factor: {factor:.6g} times it is {claim}"
@@ -57,6 +64,19 @@ def slips(
     yield from _transforms(metric, components, claim)
     if feasible and np.linalg.cond(metric) < 1e12:
         yield Slip(f"its inverse is {claim}: M^-1 was given for M", _inverse)
+
+
+def _multiple(allowed: Callable[[FloatArray], FloatArray], metric: FloatArray) -> float:
+    """Return c if `allowed` returns c times the metric, and 1 if it returns a metric that is no multiple.
+
+    A factor that is fitted to our own metric is accurate only to the tolerance. With it, a metric may exceed a budget.
+    """
+    try:
+        within = allowed(metric)
+    except ValueError:  # for example, no multiple has determinant 1
+        return 1.0
+    c = float(np.linalg.norm(within) / np.linalg.norm(metric))
+    return c if np.allclose(within, c * metric, rtol=SAME, atol=SAME * float(np.abs(within).max())) else 1.0
 
 
 def _symmetric(metric: FloatArray) -> FloatArray:
