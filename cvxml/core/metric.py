@@ -44,10 +44,16 @@ class Feasibility:
     @property
     def feasible(self) -> bool:
         """True if M is a metric within `FEASIBILITY_TOL`, relative to the norm; False if the norm overflows."""
-        if not math.isfinite(self.norm):
-            return False
-        allowed = FEASIBILITY_TOL * self.norm + SMALLEST_SCALE
-        return bool(self.asymmetry <= allowed and self.min_eigenvalue >= -allowed)
+        return self.symmetric and bool(self.min_eigenvalue >= -self._tolerance)
+
+    @property
+    def symmetric(self) -> bool:
+        """True if M is symmetric within `FEASIBILITY_TOL`, relative to the norm; False if the norm overflows."""
+        return math.isfinite(self.norm) and bool(self.asymmetry <= self._tolerance)
+
+    @property
+    def _tolerance(self) -> float:
+        return FEASIBILITY_TOL * self.norm + SMALLEST_SCALE
 
     @property
     def exact(self) -> bool:

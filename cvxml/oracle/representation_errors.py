@@ -98,7 +98,7 @@ def _transforms(metric: FloatArray, components: FloatArray | None, claim: str) -
     if components is not None and len(components) == len(metric):
         said, other = f"components L^T in place of L: L L^T is {claim}", components @ components.T
         yield Slip(said, lambda _: other, of_metric=False)
-        if np.array_equal(components, components.T):
+        if examine(components)[1].symmetric:
             said = f"the matrix given as components is {claim} as a metric: M was given for L"
             yield Slip(said, lambda _: components, of_metric=False)
     if components is not None:

@@ -1,8 +1,10 @@
-"""Slips in writing a metric down: a multiple of the optimum."""
+"""Slips in writing a metric down: a multiple, and M for L or L for M as other programs write them."""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,3 +71,34 @@ def test_a_multiple_of_an_optimum_within_a_budget_is_named_for_every_rank(
     values = np.linalg.eigvalsh(best)
     assert np.count_nonzero(values > 1e-6 * values[-1]) == rank
     assert_multiples_are_named(method, *data, best)
+
+
+def rounded(M: FloatArray) -> FloatArray:
+    """M with entries above the diagonal that differ from those below in the last digits of double precision."""
+    return M * (1 + 4 * np.finfo(np.float64).eps * np.triu(np.ones_like(M), 1))
+
+
+def in_single_precision(M: FloatArray) -> FloatArray:
+    return M * (1 + float(np.finfo(np.float32).eps) * np.triu(np.ones_like(M), 1))
+
+
+def printed(M: FloatArray) -> FloatArray:
+    """M of a program in which it is symmetric up to rounding, as a file with 6 digits."""
+    file = io.StringIO()
+    np.savetxt(file, rounded(M), fmt="%.6g", delimiter=",")
+    file.seek(0)
+    return np.loadtxt(file, delimiter=",")
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("written", [rounded, in_single_precision, printed])
+@pytest.mark.parametrize("method", ["gmml", "rca", "mlsvm", "itml"])
+def test_M_given_for_L_is_named_though_it_is_symmetric_only_up_to_rounding(
+    method: str, written: Callable[[FloatArray], FloatArray]
+) -> None:
+    X, y = random_data(9, 30, 4)
+    theirs = written(cvxml.solve(method, X, y, tol=1e-9, **small(method)).metric)
+    assert written is printed or not np.array_equal(theirs, theirs.T)
+    report = cvxml.check(method, X, y, components=theirs, **small(method))
+    assert report.verdict is Verdict.REFUTED
+    assert any("M was given for L" in line for line in report.diagnosis), str(report)
