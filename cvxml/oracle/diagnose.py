@@ -72,14 +72,19 @@ class Diagnosis(NamedTuple):
 
     named: sentences on the problems that it solves. nearest: if it solves none of them, the nearest problems. left_out:
     the parts of the search that the time limit left out. times: the relative gap in the user's problem, divided by the
-    smallest relative gap in another problem. Problems with a fitted number do not count. None if no other problem has a
-    smaller gap.
+    smallest relative gap that was found in another problem. Problems with a fitted number or a choice do not count. None
+    if no clearly smaller gap was found. unlisted: why the problem with this gap is not listed, as a clause. projected:
+    True if the metric is not allowed; then `times` is about the nearest allowed one. fitted: a sentence on the fitted
+    number with the smallest gap, if that is too large for a name.
     """
 
     named: tuple[str, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     left_out: tuple[str, ...] = ()
     times: float | None = None
+    unlisted: str = ""
+    projected: bool = False
+    fitted: str = ""
 
     @property
     def found(self) -> bool:
@@ -103,18 +108,22 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
         warnings.simplefilter("ignore")
         judge = Judge(asked, optimum, seconds)
         own = judge.certain(metric)
+        beside = own if math.isfinite(own.share) else judge.projected(metric)
         judge.sharpen(FITTED * own.share)
         # combinations with a second misreading use no larger gap, and names and `by_chance` no larger gap than a tenth
         judge.enough = max(own.share / PART, NEARER * asked.tol)
         judge.enough_to_name = max(own.share / NEARER, NEARER * asked.tol)
         others = turned(judge)
+        dropped: list[Explanation] = []
 
         def sifted(found: Iterable[Explanation]) -> list[Explanation]:
-            return [
-                each
-                for each in found
-                if not (_is_reportable(each, own, asked.tol) and by_chance(each, others, asked.tol))
-            ]
+            kept = []
+            for each in found:
+                if _is_reportable(each, own, asked.tol) and by_chance(each, others, asked.tol):
+                    dropped.append(each)
+                else:
+                    kept.append(each)
+            return kept
 
         read: dict[str, Explanation] = {}
         with judge.keeping(FOR_WEIGHTS):
@@ -133,7 +142,8 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
         if math.isfinite(own.share) and not explained:
             found += sifted(two_misreadings(judge, metric, read, own.share / PART))
             found += sifted(misread_weights(judge, metric, read, own.share / PART))
-    return told(found, own, asked.tol, numbers(metric))._replace(left_out=tuple(judge.left_out))
+    diagnosis = told(found, own, asked.tol, numbers(metric), beside, dropped)
+    return diagnosis._replace(left_out=tuple(judge.left_out))
 
 
 def out_of_range(metric: FloatArray) -> str:
@@ -148,14 +158,30 @@ def out_of_range(metric: FloatArray) -> str:
     return ""
 
 
-def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
+def told(
+    found: Sequence[Explanation],
+    own: Left,
+    tol: float,
+    p: int,
+    beside: Left | None = None,
+    dropped: Sequence[Explanation] = (),
+) -> Diagnosis:
     """Choose, from the explanations `found`, those that the report names or lists.
 
     own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
+    beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf.
+    It replaces `own` in the rules for the nearest problems. dropped: the explanations that `by_chance` dropped.
     """
-    less = [
-        each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
-    ]
+    beside = own if beside is None else beside
+
+    def surely_less(than: Left) -> list[Explanation]:
+        return [
+            each
+            for each in found
+            if _is_less(each.left, than) and luck(each, than, tol, p, len(found)) <= SELDOM
+        ]
+
+    less = surely_less(own)
     named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
     exact = [each for each in named if _is_exact(each, own, tol)]
     near = [
@@ -165,14 +191,61 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
+    passed = surely_less(beside)
     nearest = dict.fromkeys(
-        Nearest(each.sentence, each.left.share, own.share)
-        for each in sorted(less, key=lambda each: each.left.share)
-        if _is_near(each, own)
+        Nearest(each.sentence, each.left.share, beside.share)
+        for each in sorted(passed, key=lambda each: each.left.share)
+        if _is_near(each, beside)
     )
-    left = [each.left.share for each in found if not _is_chosen(each) and _is_less(each.left, own)]
-    smallest = max(min(left, default=math.inf), ROUNDED * tol)
-    return Diagnosis(nearest=tuple(nearest)[:LISTED], times=_capped_gap(own) / smallest or None)
+    others = [each for each in (*found, *dropped) if not _is_chosen(each) and _is_less(each.left, beside)]
+    best = min(others, key=lambda each: each.left.share, default=None)
+    smallest = max(best.left.share if best else math.inf, ROUNDED * tol)
+    times = _capped_gap(beside) / smallest if math.isfinite(beside.share) else 0.0
+    return Diagnosis(
+        nearest=tuple(nearest)[:LISTED],
+        times=times or None,
+        unlisted=_unlisted(best, beside, times, best in passed) if best else "",
+        projected=not math.isfinite(own.share),
+        fitted=_fitted(less, own, tol, smallest),
+    )
+
+
+def _unlisted(best: Explanation, beside: Left, times: float, passed: bool) -> str:
+    """Return the rule that keeps an explanation from the nearest problems, as a clause; empty if it meets all rules.
+
+    times: how many times smaller its relative gap is than `beside`. passed: True if it passed the tests of chance.
+    """
+    if not math.isfinite(beside.share):
+        return "its gap is compared with that in your problem, and this one is not known"
+    if times < BETTER:
+        return f"the list needs a gap {BETTER} times smaller"
+    if not passed:
+        return "it did not pass the tests of chance: an error in a random direction may leave as small a gap"
+    if best.number and times < SURELY:
+        return f"it differs from your problem in a number only, and then the list needs a gap {SURELY:,} times smaller"
+    if best.number and best.left.share > LOOSE:
+        return f"it differs from your problem in a number only, and then the list needs a gap of at most {LOOSE:g}"
+    if not best.left.unique and times < SURELY:
+        return f"its optimum may not be unique, and then the list needs a gap {SURELY:,} times smaller"
+    return ""
+
+
+def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float) -> str:
+    """Return a sentence on the fitted number with the smallest gap; empty if it explains little.
+
+    less: the explanations with a clearly smaller gap that passed the tests of chance. smallest: the smallest relative
+    gap without a fitted number.
+    """
+    limit = min(smallest, _capped_gap(own) / BETTER)
+    fits = [each for each in less if each.fit and not each.slight and each.left.share < limit]
+    best = min(fits, key=lambda each: each.left.share, default=None)
+    if best is None:
+        return ""
+    enough = min(tol, FITTED * _capped_gap(own), math.inf if best.left.unique else NOT_BY_LUCK)
+    return (
+        f"{best.fit} has a relative gap of {best.left.share:.2g}, but a fitted number reduces the gap of other errors too: "
+        f"a name needs a gap of at most {enough:.2g}. If your program iterates, run it longer, and check its metric again"
+    )
 
 
 def simplest(found: list[Explanation]) -> list[Explanation]:
@@ -323,12 +396,16 @@ def not_tried(left_out: Sequence[str]) -> str:
     )
 
 
-def _best(times: float | None) -> str:
-    """Return in words how much smaller the relative gap in the best other problem is than in the user's problem."""
+def _best(diagnosis: Diagnosis) -> str:
+    """Return sentences on the smallest relative gap in another problem, and on the rule that it does not meet."""
+    yours = "that of the nearest metric in your problem" if diagnosis.projected else "that in your problem"
+    times = diagnosis.times
+    if times is None and diagnosis.unlisted:
+        return f"The report does not list another problem: {diagnosis.unlisted}"
     if times is None or times <= 1:
-        return "no smaller than in the problem itself"
-    chance = ", which may be chance" if times >= BETTER else ""
-    return f"at most {times:.3g} times smaller than in the problem itself{chance}"
+        return "Without a fitted number, no relative gap was found that is clearly smaller than " + yours
+    said = f"Without a fitted number, the smallest relative gap that was found is {times:.3g} times smaller than {yours}"
+    return f"{said}. The report does not list that problem: {diagnosis.unlisted}" if diagnosis.unlisted else said
 
 
 def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
@@ -351,10 +428,11 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
             "no misreading is named: with one feature a metric is one number, which is too little information; "
             "use two features or more"
         )
-    return (
-        f"no misreading is named: none of {tried} explains the metric. In the best of them the relative gap is "
-        f"{_best(diagnosis.times)}. A name needs a gap {SURELY:,} times smaller, the list of the nearest {BETTER:,} "
-        f"times (another number, or several optima: {SURELY:,} times; a name with several optima also needs a gap of "
-        f"at most {NOT_BY_LUCK:g}). Next: compare the parts of your program with those "
-        f"of `cvxml evaluate {method} DATA --metric FILE`, in Python cvxml.evaluate({method!r}, X, y, metric)"
+    said = [f"no misreading is named: none of {tried} explains the metric", _best(diagnosis), diagnosis.fitted]
+    return ". ".join(
+        [
+            *filter(None, said),
+            f"Next: compare the parts of your program with those of `cvxml evaluate {method} DATA --metric FILE`, in "
+            f"Python cvxml.evaluate({method!r}, X, y, metric)",
+        ]
     )

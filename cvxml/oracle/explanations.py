@@ -48,6 +48,7 @@ class Explanation(NamedTuple):
     slight: bool = False
     # computes the gap of another metric in the same problem, or None if the explanation does not depend on the metric
     again: Callable[[FloatArray], Left] | None = None
+    fit: str = ""  # the metric with the fitted number, for a note: "0.5 times your metric"
 
 
 def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
@@ -308,7 +309,8 @@ def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanat
     def again(each: FloatArray) -> Left:
         return judge.left(factor * each, other)
 
-    return Explanation(again(metric), said, 2, again=again)
+    fit = f"{factor:.6g} times your metric for {name} = {weight:.6g}"
+    return Explanation(again(metric), said, 2, again=again, fit=fit)
 
 
 def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, near: FloatArray) -> float:
@@ -367,7 +369,7 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
     values = " and ".join(f"{name} = {other.params[name]:.4g}" for name in pair)
     said = f"{judge.claim} for {values} (asked: {' and '.join(f'{value:g}' for value in asked)})"
     again = partial(_left_at, judge, other)
-    return Explanation(again(metric), said, 2, again=again)
+    return Explanation(again(metric), said, 2, again=again, fit=f"your metric for {values}")
 
 
 def misread_weights(
@@ -384,7 +386,7 @@ def misread_weights(
                 judge.leave_out(f"{misreading.sentence}, with another value of {name}")
             if found is not None:
                 said = f"{found[1].sentence}, and {misreading.sentence}"
-                yield found[1]._replace(sentence=said, fitted=fitted + 1)
+                yield found[1]._replace(sentence=said, fitted=fitted + 1, fit="")
 
 
 def _at_best(
@@ -421,7 +423,8 @@ def _at_best(
         parts.insert(0, f"{interval} the gap is at most {enough:.2g} times the larger scale of both ends")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
-    return other, Explanation(left, sentence, 1, slight=slight, again=again)
+    fit = f"your metric for {name} = {weight:.6g}"
+    return other, Explanation(left, sentence, 1, slight=slight, again=again, fit=fit)
 
 
 def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
@@ -460,7 +463,7 @@ def _of_slips(
             continue
         slight = slip.fitted == 1 and np.allclose(slip.mend(metric), metric, rtol=SLIGHT)
         again_or_none = again if slip.of_metric else None
-        yield Explanation(left, slip.sentence, slip.fitted, slight=slight, again=again_or_none)
+        yield Explanation(left, slip.sentence, slip.fitted, slight=slight, again=again_or_none, fit=slip.fit)
 
 
 def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -> Left:

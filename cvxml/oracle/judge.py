@@ -222,6 +222,13 @@ class Judge:
         gap = max(left.gap - max(ours.gap, 0.0), 0.0)
         return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
+    def projected(self, metric: FloatArray) -> Left:
+        """Return the gap in the user's problem of the nearest allowed metric, for a matrix (d, d) that is not allowed."""
+        try:
+            return self.certain(get(self.method).allowed(self.given, project_psd(metric)))
+        except NO_ANSWER:
+            return NOTHING_KNOWN
+
     def nothing_is_optimal(self) -> bool:
         """Return True if the relative gap of the zero metric is at most `LOOSE`."""
         if self.claim == "stationary":

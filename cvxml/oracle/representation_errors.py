@@ -24,6 +24,7 @@ class Slip(NamedTuple):
     mend: Callable[[FloatArray], FloatArray]
     fitted: int = 0  # number of numbers that are fitted to the metric
     of_metric: bool = True  # False if `mend` ignores its argument
+    fit: str = ""  # the metric with the fitted number, for a note
 
 
 def slips(
@@ -51,7 +52,7 @@ def slips(
 
     if np.any(metric) and (factor := scale(metric)) > 0 and abs(factor - 1) > FACTOR:
         said = f"{claim} up to a factor: {factor:.6g} times it is {claim}"
-        yield Slip(said, lambda each: scale(each) * each, fitted=1)
+        yield Slip(said, lambda each: scale(each) * each, 1, fit=f"{factor:.6g} times your metric")
     if np.count_nonzero(metric - np.diag(np.diag(metric))):
         for factor, name in (
             (np.sqrt(2), "sqrt(2)"),

@@ -339,8 +339,64 @@ def test_the_note_has_the_factor_of_the_best_problem() -> None:
         assert told([of(share) for share in shares], own, 1e-6, 8).times == (
             None if times is None else pytest.approx(times)
         )
-    fitted = [of(0.01), of(1e-4, fitted=1)]  # a fitted number explains much of every error
-    assert told(fitted, own, 1e-6, 8).times == pytest.approx(50)
+    fitted = [of(0.01), of(1e-4, fitted=1, fit="0.5 times it")]  # a fitted number explains much of every error
+    found = told(fitted, own, 1e-6, 8)
+    assert found.times == pytest.approx(50)
+    assert found.fitted.startswith("0.5 times it ")
+    assert "0.0001" in found.fitted
+    for how in ({"slight": True}, {"left": {"nothing": 1e-4}}, {"gap": 0.4}):  # explains too little
+        assert not told([of(1e-4, fitted=1, fit="0.5 times it", **how)], own, 1e-6, 8).fitted
+    assert not told([of(1e-2, fitted=1, fit="0.5 times it")], own, 1e-6, 8).fitted  # 50 times less
+
+
+@pytest.mark.parametrize(
+    ("share", "how", "own", "rule"),
+    [
+        (0.01, {}, 0.5, "100 times"),
+        (1e-3, {"number": True}, 0.5, "1,000 times"),
+        (2e-3, {"number": True}, 5.0, "1,000 times"),
+        (1e-3, {"left": {"unique": False}}, 0.5, "1,000 times"),
+        (1e-3, {"choices": 10**9}, 0.5, ""),  # chosen: not counted
+    ],
+)
+def test_the_rule_that_the_best_problem_does_not_meet_is_told(
+    share: float, how: dict[str, Any], own: float, rule: str
+) -> None:
+    found = told([of(share, **how)], Left(own, own), 1e-6, 8)
+    assert not found.found
+    assert rule in found.unlisted
+    assert bool(rule) == bool(found.unlisted)
+
+
+def test_a_problem_that_fails_a_test_of_chance_is_told_as_such() -> None:
+    own = Left(0.5, 0.5)
+    assert "chance" in told([], own, 1e-6, 8, dropped=[of(1e-4)]).unlisted  # by turned errors
+    assert "chance" in told([of(4e-3)], own, 1e-6, 2).unlisted  # two numbers are too few
+
+
+@pytest.mark.parametrize(
+    ("share", "beside", "is_listed"),
+    [
+        (1e-4, 0.5, True),
+        (1e-4, 5e-3, False),  # 50 times smaller
+        (2e-3, 0.5, True),
+        (2e-3, 0.1, False),
+        (1e-4, 0.0, False),
+        (1e-4, math.inf, False),
+    ],
+)
+def test_what_is_no_metric_is_compared_with_the_nearest_metric(
+    share: float, beside: float, is_listed: bool
+) -> None:
+    several = {"unique": share > 1e-3}  # a smaller gap of a unique optimum is a name
+    own, gap = Left(math.inf), None if math.isinf(beside) else beside
+    found = told([of(share, left=several)], own, 1e-6, 8, Left(beside, gap))
+    assert found.found is is_listed
+    assert not found.named
+    if is_listed:
+        assert found.nearest[0].asked == beside
+    else:
+        assert bool(found.unlisted) is (beside > 0)
 
 
 def test_the_nearest_three_are_told_and_what_is_exact_alone() -> None:

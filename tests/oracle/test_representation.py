@@ -12,9 +12,9 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.core.report import Verdict
+from cvxml.core.report import Report, Verdict
 from cvxml.methods import get, names
-from tests.instances import random_data, real_data, small
+from tests.instances import objective_of, random_data, real_data, small
 
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 # data on which some optima have rank one, and others a larger rank
@@ -102,3 +102,103 @@ def test_M_given_for_L_is_named_though_it_is_symmetric_only_up_to_rounding(
     report = cvxml.check(method, X, y, components=theirs, **small(method))
     assert report.verdict is Verdict.REFUTED
     assert any("M was given for L" in line for line in report.diagnosis), str(report)
+
+
+def stopped_early(method: str, X: FloatArray, y: Any, share: float, **params: Any) -> FloatArray:
+    """A metric on a line from the optimum, with about this relative gap. It has full rank."""
+    best = cvxml.solve(method, X, y, tol=1e-9, **params)
+    d = len(best.metric)
+    E = np.random.default_rng(5).standard_normal((d, d))
+    away = E @ E.T / d * np.trace(best.metric) / d
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        t = (low + high) / 2
+        gap = objective_of(method, X, y, (1 - t) * best.metric + t * away, **params) - best.objective
+        low, high = (t, high) if gap < share * best.certificate.scale else (low, t)
+    return (1 - low) * best.metric + low * away
+
+
+def rows_of_eigenvectors(M: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(M)
+    return np.sqrt(values)[:, None] * vectors.T
+
+
+def upper_factor(M: FloatArray) -> FloatArray:
+    return np.linalg.cholesky(M).T
+
+
+EARLY: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.05}, "lmnn": {}, "frobmetric": {}}
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("factor", [rows_of_eigenvectors, upper_factor])
+@pytest.mark.parametrize("method", EARLY)
+def test_L_given_for_M_is_near_though_the_program_stopped_early(
+    method: str, factor: Callable[[FloatArray], FloatArray]
+) -> None:
+    """L is not symmetric, so it is no metric, and its gap in the problem asked is that of the nearest metric.
+
+    The optimum of LMNN is not known to be unique, so the list needs a smaller gap.
+    """
+    share = 5e-5 if method == "lmnn" else 2e-3
+    X, y = random_data(9, 30, 4)
+    M = stopped_early(method, X, y, share, **EARLY[method])
+    report = cvxml.check(method, X, y, factor(M), **EARLY[method])
+    assert report.verdict is Verdict.REFUTED
+    assert report.diagnosis == ()
+    listed = [each for each in report.nearest if "L^T L" in each.sentence]
+    assert len(listed) == 1, str(report)
+    assert listed[0].share == pytest.approx(share, rel=0.1)
+    assert listed[0].asked == pytest.approx(report.rel_gap, rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", EARLY)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_matrix_that_is_no_metric_and_no_factor_is_near_to_no_problem(method: str, seed: int) -> None:
+    X, y = random_data(9, 30, 4)
+    E = np.random.default_rng(seed).standard_normal((4, 4))
+    best = cvxml.solve(method, X, y, tol=1e-8, **EARLY[method]).metric
+    size = np.linalg.norm(best)
+    turn = np.linalg.qr(E)[0]
+    for wrong in (size * E, best + 0.3 * size * E, rows_of_eigenvectors(best) @ turn @ turn, turn @ best):
+        report = cvxml.check(method, X, y, wrong, **EARLY[method])
+        assert (report.diagnosis, report.nearest) == ((), ()), str(report)
+
+
+def notes_of(report: Report, token: str) -> list[str]:
+    return [note for note in report.notes if token in note]
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("method", EARLY)
+@pytest.mark.parametrize("factor", [2.0, 0.2])
+def test_a_multiple_of_a_metric_that_stopped_early_is_noted_and_not_named(method: str, factor: float) -> None:
+    X, y = random_data(9, 30, 4)
+    M = stopped_early(method, X, y, 1e-4, **EARLY[method])
+    report = cvxml.check(method, X, y, factor * M, **EARLY[method])
+    assert report.verdict is Verdict.REFUTED
+    assert (report.diagnosis, report.nearest) == ((), ()), str(report)
+    found = re.search(r"(\S+) times your metric has a relative gap of ([^ ,]+)", " ".join(report.notes))
+    assert found is not None, str(report)
+    assert float(found[1]) == pytest.approx(1 / factor, rel=0.1)
+    again = cvxml.check(method, X, y, float(found[1]) * factor * M, diagnosed=False, **EARLY[method])
+    assert float(found[2]) == pytest.approx(again.rel_gap, rel=0.1)
+
+
+def test_another_weight_of_a_metric_that_stopped_early_is_noted_and_not_named() -> None:
+    X, y = random_data(9, 30, 4)
+    M = stopped_early("mlsvm", X, y, 1e-4, lam=0.2)
+    report = cvxml.check("mlsvm", X, y, M, lam=0.05)
+    assert (report.diagnosis, report.nearest) == ((), ()), str(report)
+    found = re.search(r"your metric for lam = (\S+) has", " ".join(report.notes))
+    assert found is not None, str(report)
+    assert float(found[1]) == pytest.approx(0.2, rel=0.1)
+
+
+def test_a_right_metric_that_stopped_early_is_told_no_factor_and_no_weight() -> None:
+    X, y = random_data(9, 30, 4)
+    report = cvxml.check("mlsvm", X, y, stopped_early("mlsvm", X, y, 0.05, lam=0.05), lam=0.05)
+    assert report.verdict is Verdict.REFUTED
+    assert not notes_of(report, "your metric for")
+    assert not notes_of(report, "times your metric")
