@@ -72,10 +72,10 @@ class Diagnosis(NamedTuple):
 
     named: sentences on the problems that it solves. nearest: if it solves none of them, the nearest problems. left_out:
     the parts of the search that the time limit left out. times: the relative gap in the user's problem, divided by the
-    smallest relative gap that was found in another problem. Problems with a fitted number or a choice do not count. None
-    if no clearly smaller gap was found. unlisted: why the problem with this gap is not listed, as a clause. projected:
-    True if the metric is not allowed; then `times` is about the nearest allowed one. fitted: a sentence on the fitted
-    number with the smallest gap, if that is too large for a name.
+    smallest relative gap that was found in another problem. Problems with a fitted number or a choice do not count.
+    None if no clearly smaller gap was found. unlisted: why the problem with this gap is not listed, as a clause.
+    projected: True if the metric is not allowed; then `times` is about the nearest allowed one. fitted: a sentence on
+    the fitted number with the smallest gap, if that is too large for a name.
     """
 
     named: tuple[str, ...] = ()
@@ -222,9 +222,11 @@ def _unlisted(best: Explanation, beside: Left, times: float, passed: bool) -> st
     if not passed:
         return "it did not pass the tests of chance: an error in a random direction may leave as small a gap"
     if best.number and times < SURELY:
-        return f"it differs from your problem in a number only, and then the list needs a gap {SURELY:,} times smaller"
+        return (
+            f"it differs from yours in a number only, and then the list needs a gap {SURELY:,} times smaller"
+        )
     if best.number and best.left.share > LOOSE:
-        return f"it differs from your problem in a number only, and then the list needs a gap of at most {LOOSE:g}"
+        return f"it differs from yours in a number only, and then the list needs a gap of at most {LOOSE:g}"
     if not best.left.unique and times < SURELY:
         return f"its optimum may not be unique, and then the list needs a gap {SURELY:,} times smaller"
     return ""
@@ -243,8 +245,9 @@ def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float)
         return ""
     enough = min(tol, FITTED * _capped_gap(own), math.inf if best.left.unique else NOT_BY_LUCK)
     return (
-        f"{best.fit} has a relative gap of {best.left.share:.2g}, but a fitted number reduces the gap of other errors too: "
-        f"a name needs a gap of at most {enough:.2g}. If your program iterates, run it longer, and check its metric again"
+        f"{best.fit} has a relative gap of {best.left.share:.2g}, but a fitted number reduces the gap of other errors "
+        f"too: a name needs a gap of at most {enough:.2g}. If your program iterates, run it longer, and check its "
+        "metric again"
     )
 
 
@@ -404,8 +407,12 @@ def _best(diagnosis: Diagnosis) -> str:
         return f"The report does not list another problem: {diagnosis.unlisted}"
     if times is None or times <= 1:
         return "Without a fitted number, no relative gap was found that is clearly smaller than " + yours
-    said = f"Without a fitted number, the smallest relative gap that was found is {times:.3g} times smaller than {yours}"
-    return f"{said}. The report does not list that problem: {diagnosis.unlisted}" if diagnosis.unlisted else said
+    said = (
+        f"Without a fitted number, the smallest relative gap found is {times:.3g} times smaller than {yours}"
+    )
+    return (
+        f"{said}. The report does not list that problem: {diagnosis.unlisted}" if diagnosis.unlisted else said
+    )
 
 
 def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
@@ -428,7 +435,11 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
             "no misreading is named: with one feature a metric is one number, which is too little information; "
             "use two features or more"
         )
-    said = [f"no misreading is named: none of {tried} explains the metric", _best(diagnosis), diagnosis.fitted]
+    said = [
+        f"no misreading is named: none of {tried} explains the metric",
+        _best(diagnosis),
+        diagnosis.fitted,
+    ]
     return ". ".join(
         [
             *filter(None, said),

@@ -223,7 +223,10 @@ class Judge:
         return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
     def projected(self, metric: FloatArray) -> Left:
-        """Return the gap in the user's problem of the nearest allowed metric, for a matrix (d, d) that is not allowed."""
+        """Return the gap of the nearest allowed metric in the user's problem.
+
+        metric: a matrix (d, d) that is not allowed.
+        """
         try:
             return self.certain(get(self.method).allowed(self.given, project_psd(metric)))
         except NO_ANSWER:
@@ -274,7 +277,9 @@ class Judge:
             best = reference(get(key[-1]), given, metric, self.sharp, known, **options)
         if best.solution.status is Status.TIME_LIMIT:
             raise TakesTooLong(TOO_LATE)
-        if known is not None and known.solution.gap < best.solution.gap:  # a warm start may stall at a worse bound
+        if (
+            known is not None and known.solution.gap < best.solution.gap
+        ):  # a warm start may stall at a worse bound
             best = best._replace(solution=known.solution)
         self.solved[key] = other, best
         return best.solution

@@ -339,7 +339,8 @@ def test_the_note_has_the_factor_of_the_best_problem() -> None:
         assert told([of(share) for share in shares], own, 1e-6, 8).times == (
             None if times is None else pytest.approx(times)
         )
-    fitted = [of(0.01), of(1e-4, fitted=1, fit="0.5 times it")]  # a fitted number explains much of every error
+    # a fitted number explains much of every error
+    fitted = [of(0.01), of(1e-4, fitted=1, fit="0.5 times it")]
     found = told(fitted, own, 1e-6, 8)
     assert found.times == pytest.approx(50)
     assert found.fitted.startswith("0.5 times it ")

@@ -120,7 +120,7 @@ def stopped_early(method: str, X: FloatArray, y: Any, share: float, **params: An
 
 def rows_of_eigenvectors(M: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(M)
-    return np.sqrt(values)[:, None] * vectors.T
+    return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
 
 
 def upper_factor(M: FloatArray) -> FloatArray:
