@@ -333,6 +333,13 @@ def _best(times: float | None) -> str:
 
 def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
     """Return the note of a report without a named misreading."""
+    method = asked.method
+    compare = (
+        f"compare the parts of your program with those of `cvxml evaluate {method} DATA --metric FILE`, "
+        f"in Python cvxml.evaluate({method!r}, X, y, metric)"
+    )
+    if diagnosis.nearest and get(method).MAX_ITER == 1:  # a closed form has no run that could stop early
+        return f"the nearest problems are possible, and not proved. Next: {compare}"
     if diagnosis.nearest:
         return (
             "the nearest problems are possible, and not proved: your program may have stopped early. Run it longer, "
@@ -342,7 +349,6 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         return "no misreading is named: not all were tried before time_limit"
     if asked.candidate is not None and (why := out_of_range(asked.candidate)):
         return f"no misreading is named: none was tried, because {why}"
-    method = asked.method
     count = len(get(method).MISREADINGS)
     known = f"the {count} known ones of {method}"
     tried = f"those that were tried among {known}" if diagnosis.left_out else known
@@ -355,6 +361,5 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         f"no misreading is named: none of {tried} explains the metric. In the best of them the relative gap is "
         f"{_best(diagnosis.times)}. A name needs a gap {SURELY:,} times smaller, the list of the nearest {BETTER:,} "
         f"times (another number, or several optima: {SURELY:,} times; a name with several optima also needs a gap of "
-        f"at most {NOT_BY_LUCK:g}). Next: compare the parts of your program with those "
-        f"of `cvxml evaluate {method} DATA --metric FILE`, in Python cvxml.evaluate({method!r}, X, y, metric)"
+        f"at most {NOT_BY_LUCK:g}). Next: {compare}"
     )

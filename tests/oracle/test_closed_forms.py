@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.core.report import Verdict
-from tests.instances import real_data
+from cvxml.core.report import Nearest, Verdict
+from cvxml.oracle.diagnose import Diagnosis, unnamed
+from tests.instances import CLOSED_FORM, real_data
 
 X, Y = real_data("iris", 60)
 
@@ -67,7 +70,17 @@ def test_a_close_report_says_how_near_the_best_misreading_is(method: str) -> Non
     turn = np.eye(4) + 0.02 * E / np.linalg.norm(E)
     report = cvxml.check(method, X, Y, turn @ best @ turn.T)
     assert report.verdict is Verdict.CLOSE
-    assert not (report.diagnosis or report.nearest)
+    assert report.diagnosis == ()
+    assert report.nearest == ()
     assert any(f"cvxml evaluate {method}" in note for note in report.notes)
     silent = cvxml.check(method, X, Y, turn @ best @ turn.T, diagnosed=False)
     assert not any("cvxml evaluate" in note for note in silent.notes)
+
+
+@pytest.mark.parametrize("method", [*CLOSED_FORM, "mlsvm"])
+def test_the_nearest_problems_advise_more_steps_only_if_there_are_steps(method: str) -> None:
+    nearest = Diagnosis(nearest=(Nearest("optimal for another problem", 1e-4, 0.1),))
+    question: Any = SimpleNamespace(method=method, late=False, candidate=np.eye(2))
+    said = unnamed(question, nearest)
+    assert ("longer" in said) == (method == "mlsvm")
+    assert (f"cvxml evaluate {method}" in said) == (method != "mlsvm")
