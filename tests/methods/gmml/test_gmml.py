@@ -16,6 +16,7 @@ from cvxml.core import spectrum
 from cvxml.core.balls import ball, precision
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
 from cvxml.core.pairs import paired
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
@@ -338,6 +339,18 @@ def test_the_mu_of_a_program_is_found(asked: float, prior: FloatArray) -> None:
     report = assert_named("gmml", "another_mu", X, Y, wrong, mu=asked, prior=prior)
     (said,) = report.diagnosis
     assert f"mu = 20 (asked: {asked:g})" in said
+
+
+def test_mu_is_not_sought_beyond_ten_times_the_sums_nor_at_the_given_one() -> None:
+    """A metric near the prior is near the solution for a very large mu, whatever the points."""
+    (S, D), E = sums(X, Y), np.random.default_rng(0).standard_normal((4, 4))
+    largest = max(float(np.linalg.eigvalsh(M)[-1]) for M in (S, D))
+    for wrong, found in ((5.0, None), (1.0, 1.0), (9 * largest, 9 * largest), (11 * largest, None)):
+        question = Question(X, Y, mean(S + wrong * np.eye(4), D + wrong * np.eye(4)), 1e-6, {"mu": 5.0})
+        assert gmml._another_mu(question) == (found and pytest.approx(found))
+        assert gmml._another_mu(question._replace(params={"mu": 5.0, "weight": 0.4})) is None
+    near = Question(X, Y, np.eye(4) + 1e-4 * (E + E.T), 1e-6, {"mu": 5.0})
+    assert gmml._another_mu(near) is None
 
 
 @pytest.mark.quick(1)

@@ -242,6 +242,17 @@ def test_the_alpha_of_a_ridge_is_found(asked: float, used: float) -> None:
     assert f"alpha = {used:g} (asked: {asked:g})" in said
 
 
+def test_alpha_is_not_sought_beyond_ten_times_the_covariance_nor_at_the_given_one() -> None:
+    """A metric near the identity is near the solution for a very large alpha, whatever the points."""
+    C, E = within(X, CHUNKLETS), np.random.default_rng(0).standard_normal((4, 4))
+    params = {"chunklets": CHUNKLETS.tolist(), "alpha": 0.1}
+    largest = float(np.linalg.eigvalsh(C)[-1])
+    for wrong, found in ((0.1, None), (1.0, 1.0), (9 * largest, 9 * largest), (11 * largest, None)):
+        M = np.linalg.inv(C + wrong * np.eye(4))
+        assert rca._another_alpha(Question(X, None, M, 1e-6, params)) == (found and pytest.approx(found))
+    assert rca._another_alpha(Question(X, None, np.eye(4) + 1e-4 * (E + E.T), 1e-6, params)) is None
+
+
 def test_a_metric_that_no_ridge_explains_gets_no_alpha() -> None:
     """The identity is the limit for large alpha; another diagonal matrix is no multiple of the identity."""
     C = within(X, CHUNKLETS)
