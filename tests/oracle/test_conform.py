@@ -52,8 +52,11 @@ def test_a_wrong_program_is_refuted_and_told_why(program: str, misreading: str) 
     assert row.verdict == "refuted"
     sentence = get("mlsvm").MISREADINGS[misreading].sentence
     assert any(sentence in line for line in row.diagnosis), row
-    assert row.gap is not None
-    assert row.gap > 1e-4
+    if misreading == "no_cone":  # the matrix is not psd, so it is not a metric
+        assert row.gap is None
+    else:
+        assert row.gap is not None
+        assert row.gap > 1e-4
 
 
 @pytest.mark.slow
