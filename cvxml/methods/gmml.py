@@ -30,6 +30,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from cvxml.core.balls import (
     TooFewBits,
@@ -75,6 +76,10 @@ LARGEST = 1e280  # largest objective; the smallest is 1 / LARGEST
 UNMOVED = 1e-6  # smallest scale per feature if t is not 1/2; the optimum is 0 if D = S^-1
 # An infeasible Y is scaled to 1 - 2^-k times its largest feasible multiple, for these k.
 SHRINKING = (*range(52, 16, -4), 10)
+# A mu of a program is sought from SMALLEST to MOST times the largest eigenvalue of S or D, relative to the prior, and
+# must differ from the given one by more than SAME. For large mu the solution tends to the prior A_0, so A_0 would have
+# the name of a large mu.
+SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
@@ -418,6 +423,51 @@ def _another_weight(question: Question) -> float | None:
     return t if 0 < t < 1 and abs(t - given.t) > 1e-3 else None
 
 
+def _another_mu(question: Question) -> float | None:
+    """The mu at which the gap of the user's metric is smallest; None if none is in the range, or near the given one.
+
+    It is sought for t = 1/2. The gap is then convex in mu, and this mu makes its derivative h(A) - h(A*(mu)) 0, where
+    h(A) = tr A_0^-1 A + tr A^-1 A_0, and A*(mu) is the solution.
+    """
+    given, A = question.checked(instance), question.metric
+    if given.t != 0.5 or np.linalg.eigvalsh(A)[0] <= 0:
+        return None
+    # with A_0 = R R^T, the metric R^-1 A R^-T solves the problem of R^T S R and R^-1 D R^-T, which has the prior I
+    R = np.linalg.cholesky(given.prior)
+    W = np.linalg.inv(R)
+    S, D = R.T @ _squares(given.similar) @ R, W @ _squares(given.dissimilar) @ W.T
+    own = np.linalg.eigvalsh(W @ A @ W.T)
+    largest = max(float(np.linalg.eigvalsh(M)[-1]) for M in (S, D))
+    if not (own[0] > 0 and 0 < largest < math.inf):
+        return None
+    I = np.eye(len(A))
+
+    def slope(u: float) -> float:
+        w = np.linalg.eigvalsh(_mean(S + math.exp(u) * I, D + math.exp(u) * I))
+        return float(np.sum(own + 1 / own) - np.sum(w + 1 / w))
+
+    low, high = (math.log(by * largest) for by in (SMALLEST, MOST))
+    if not slope(low) < 0 < slope(high):
+        return None
+    mu = math.exp(brentq(slope, low, high, xtol=1e-14))
+    return None if math.isclose(mu, given.mu, rel_tol=SAME) else mu
+
+
+def _squares(E: FloatArray) -> FloatArray:
+    """The sum of e e^T (d, d) over the rows e of E."""
+    found: FloatArray = E.T @ E
+    return found
+
+
+def _mean(S: FloatArray, D: FloatArray) -> FloatArray:
+    """The A (d, d) with A S A = D, in floats. Raises LinAlgError if S is singular."""
+    L = np.linalg.cholesky(S)
+    w, V = np.linalg.eigh(L.T @ D @ L)
+    U = np.linalg.solve(L.T, V)
+    A: FloatArray = (U * np.sqrt(np.maximum(w, 0.0))) @ U.T
+    return A
+
+
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
     """The misreading with the prior `change(given)`. It does not apply if mu = 0, or if the prior is the same."""
     return other_prior(instance, lambda given: change(given) if given.mu else given.prior)
@@ -428,6 +478,7 @@ MISREADINGS = {
     "mean": Misreading("means over the pairs where the method has sums", multiple(_means)),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "no_mu": Misreading("the sums without mu", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)),
+    "another_mu": Misreading("another mu than the given one", changed("mu", _another_mu), fits="mu"),
     "ordered": Misreading("every pair counted in both orders, but mu once", _ordered),
     "identity_prior": Misreading(
         "mu I in both sums, in place of the given prior", _other_prior(lambda given: np.eye(given.X.shape[1]))

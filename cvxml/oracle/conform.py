@@ -26,6 +26,7 @@ from cvxml.core.report import Report, Verdict
 from cvxml.core.result import plain
 from cvxml.core.short_repr import brief, cut, few, one_line, printable
 from cvxml.core.tolerance import Tolerance, check_tol
+from cvxml.methods import get
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.first_order import expected
@@ -191,8 +192,11 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
 def _gaps(report: Report) -> tuple[float | None, float | None]:
     """Return the gap that the verdict is about, and this gap relative to the scale of the problem.
 
-    If the problem is not convex, this is the gap of the convex step at the candidate.
+    If the problem is not convex, this is the gap of the convex step at the candidate. None for a matrix that is not a
+    metric, because `check` computes the gap of its projection.
     """
+    if report.feasibility is not None and not report.feasibility.feasible:
+        return None, None
     if report.step_gap is None:
         return report.gap, report.rel_gap
     return report.step_gap, report.step_gap / report.scale if report.scale > 0 else math.inf
@@ -228,6 +232,11 @@ def _next_step(rows: Sequence[Row]) -> list[str]:
     far = next(
         (row for row in wrong if row.rel_gap is not None), None
     )  # an answer that is no metric has no gap
+    if far is not None and get(far.formula).MAX_ITER == 1:
+        return [
+            f"next: compare the parts of the program with those of `cvxml evaluate {far.formula} DATA --metric FILE` "
+            f"on the data of {printable(far.case)}; the method has a closed form, so the program has another formula"
+        ]
     if far is not None:
         return [
             f"next: give the program ten times the iterations; if the gap of {printable(far.case)} stays, the program "

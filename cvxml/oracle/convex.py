@@ -131,8 +131,7 @@ def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str
     """Yield notes: a looser tolerance that certifies the metric, and that no misreading was named."""
     if verdict in (Verdict.REFUTED, Verdict.CLOSE):
         yield from _looser(ruled.facts)
-    looked_for = _may_be_misread(ruled) and verdict is not Verdict.CLOSE and ruled.asked.diagnosed
-    if looked_for and not diagnosis.named:
+    if _may_be_misread(ruled) and ruled.asked.diagnosed and not diagnosis.named:
         yield unnamed(ruled.asked, diagnosis)
     if diagnosis.left_out and not diagnosis.named and not ruled.asked.late:
         yield not_tried(diagnosis.left_out)

@@ -23,6 +23,9 @@ FEW_DIGITS = (
     1e-3  # a matrix this near the metrics, relative to its norm, may be a metric with rounded entries
 )
 CLOSE = 1e-2  # relative gap; a metric with at most this gap is close, for example if a run stopped early
+# The gap grows with the square of an error. A closed form with condition number k has a relative error of about
+# k EPS, so a larger relative gap needs k > 4e11.
+LOST_DIGITS = 1e-8
 
 
 class OnMetric(NamedTuple):
@@ -286,13 +289,21 @@ REVISIONS: tuple[Rule[Ruled], ...] = (
 
 
 def _close(r: Ruled) -> tuple[str, ...]:
-    # a closed form has no run that could stop early
-    early = "the run stopped early" if r.asked.module.MAX_ITER > 1 else "the closed form lost digits"
+    share = f"at most {100 * r.facts.share:.2g} % of the scale above the optimum"
+    why = "either the run stopped early, or it solves a slightly different problem"
+    if r.asked.module.MAX_ITER == 1:  # a closed form has no run that could stop early
+        why = _of_closed_form(r.facts.share)
     unsought = "" if r.asked.diagnosed else "; misreadings were not tried"
+    return (*r.ruling.reasons, f"{share}: {why}{unsought}")
+
+
+def _of_closed_form(share: float) -> str:
+    """Return why a program with a closed form has the relative gap `share`."""
+    if share <= LOST_DIGITS:
+        return "either digits were lost, or it solves a slightly different problem"
     return (
-        *r.ruling.reasons,
-        f"at most {100 * r.facts.share:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
-        f"different problem{unsought}",
+        "your program has another formula, other data or other parameters; double precision rarely loses so many "
+        "digits. If you wrote the matrix with few digits, give all of them"
     )
 
 

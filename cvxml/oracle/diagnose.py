@@ -417,6 +417,13 @@ def _best(diagnosis: Diagnosis) -> str:
 
 def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
     """Return the note of a report without a named misreading."""
+    method = asked.method
+    compare = (
+        f"compare the parts of your program with those of `cvxml evaluate {method} DATA --metric FILE`, "
+        f"in Python cvxml.evaluate({method!r}, X, y, metric)"
+    )
+    if diagnosis.nearest and get(method).MAX_ITER == 1:  # a closed form has no run that could stop early
+        return f"the nearest problems are possible, and not proved. Next: {compare}"
     if diagnosis.nearest:
         return (
             "the nearest problems are possible, and not proved: your program may have stopped early. Run it longer, "
@@ -426,7 +433,6 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         return "no misreading is named: not all were tried before time_limit"
     if asked.candidate is not None and (why := out_of_range(asked.candidate)):
         return f"no misreading is named: none was tried, because {why}"
-    method = asked.method
     count = len(get(method).MISREADINGS)
     known = f"the {count} known ones of {method}"
     tried = f"those that were tried among {known}" if diagnosis.left_out else known
@@ -439,11 +445,6 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         f"no misreading is named: none of {tried} explains the metric",
         _best(diagnosis),
         diagnosis.fitted,
+        f"Next: {compare}",
     ]
-    return ". ".join(
-        [
-            *filter(None, said),
-            f"Next: compare the parts of your program with those of `cvxml evaluate {method} DATA --metric FILE`, in "
-            f"Python cvxml.evaluate({method!r}, X, y, metric)",
-        ]
-    )
+    return ". ".join(filter(None, said))

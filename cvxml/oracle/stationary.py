@@ -68,7 +68,7 @@ def check_stationary(asked: Asked) -> Report:
         diagnosis = diagnose(asked, seconds=seconds) if looked_for else diagnosis
         if not diagnosis.found and _is_close(asked, judged):
             verdict, reasons = Verdict.CLOSE, (*reasons, _close(judged, looked_for))
-        elif not diagnosis.named and asked.diagnosed:
+        if not diagnosis.named and asked.diagnosed:
             undiagnosed = (unnamed(asked, diagnosis),)
         if diagnosis.left_out and not diagnosis.named and not asked.late:
             undiagnosed = (*undiagnosed, not_tried(diagnosis.left_out))

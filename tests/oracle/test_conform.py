@@ -52,8 +52,11 @@ def test_a_wrong_program_is_refuted_and_told_why(program: str, misreading: str) 
     assert row.verdict == "refuted"
     sentence = get("mlsvm").MISREADINGS[misreading].sentence
     assert any(sentence in line for line in row.diagnosis), row
-    assert row.gap is not None
-    assert row.gap > 1e-4
+    if misreading == "no_cone":  # the matrix is not psd, so it is not a metric
+        assert row.gap is None
+    else:
+        assert row.gap is not None
+        assert row.gap > 1e-4
 
 
 @pytest.mark.slow
@@ -463,3 +466,22 @@ def test_the_last_line_of_the_table_names_the_case_to_look_at(verdicts: list[str
     last = as_table(rows).splitlines()[-1]
     assert named in last
     assert [row.case for row in rows if row.case in last] == [named] * named.startswith("case")
+
+
+@pytest.mark.parametrize(("formula", "steps"), [("lmnn", True), ("rca", False), ("glml", False)])
+def test_only_a_program_with_steps_is_told_to_make_more(formula: str, steps: bool) -> None:
+    for verdict in ("refuted", "close"):
+        last = as_table([Row("case 0", formula, verdict, rel_gap=0.1)]).splitlines()[-1]
+        assert ("iterations" in last) == steps
+        assert "case 0" in last
+        assert (f"cvxml evaluate {formula}" in last) == (not steps)
+
+
+@pytest.mark.parametrize("case", ["gmml-iris", "mmc-iris"])
+def test_a_matrix_that_is_no_metric_has_no_gap_and_needs_no_more_iterations(case: str) -> None:
+    """Else its row would show the gap of its projection."""
+    loaded = load_cases(pattern=case)
+    (row,) = rows = conform(lambda _: {"metric": -np.eye(4)}, loaded)
+    assert row.verdict == "refuted"
+    assert (row.gap, row.rel_gap) == (None, None)
+    assert "iterations" not in str(rows).splitlines()[-1]

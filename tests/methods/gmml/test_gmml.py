@@ -16,6 +16,7 @@ from cvxml.core import spectrum
 from cvxml.core.balls import ball, precision
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
 from cvxml.core.pairs import paired
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
@@ -313,6 +314,7 @@ def mistake(name: str) -> tuple[FloatArray, dict[str, Any]]:
         "mean": (mean(S / similar, D / (276 - similar)), {}),
         "exchanged": (mean(D, S), {}),
         "another_weight": (mean(S + own, D + own, 0.3), {"mu": 20.0}),
+        "another_mu": (mean(S + own, D + own), {"mu": 3.0}),
         "no_mu": (mean(S, D), with_prior),
         "ordered": (mean(2 * S + own, 2 * D + own), {"mu": 20.0}),
         "identity_prior": (mean(S + own, D + own), with_prior),
@@ -326,6 +328,48 @@ def mistake(name: str) -> tuple[FloatArray, dict[str, Any]]:
 def test_a_mistake_is_named(name: str) -> None:
     wrong, asked = mistake(name)
     assert_named("gmml", name, X, Y, wrong, **asked)
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("prior", [np.eye(4), PRIOR])
+@pytest.mark.parametrize("asked", [0.0, 1.0, 100.0])
+def test_the_mu_of_a_program_is_found(asked: float, prior: FloatArray) -> None:
+    S, D = sums(X, Y)
+    wrong = mean(S + 20 * np.linalg.inv(prior), D + 20 * prior)
+    report = assert_named("gmml", "another_mu", X, Y, wrong, mu=asked, prior=prior)
+    (said,) = report.diagnosis
+    assert f"mu = 20 (asked: {asked:g})" in said
+
+
+def test_mu_is_not_sought_beyond_ten_times_the_sums_nor_at_the_given_one() -> None:
+    """A metric near the prior is near the solution for a very large mu, whatever the points."""
+    (S, D), E = sums(X, Y), np.random.default_rng(0).standard_normal((4, 4))
+    largest = max(float(np.linalg.eigvalsh(M)[-1]) for M in (S, D))
+    for wrong, found in ((5.0, None), (1.0, 1.0), (9 * largest, 9 * largest), (11 * largest, None)):
+        question = Question(X, Y, mean(S + wrong * np.eye(4), D + wrong * np.eye(4)), 1e-6, {"mu": 5.0})
+        assert gmml._another_mu(question) == (found and pytest.approx(found))
+        assert gmml._another_mu(question._replace(params={"mu": 5.0, "weight": 0.4})) is None
+    near = Question(X, Y, np.eye(4) + 1e-4 * (E + E.T), 1e-6, {"mu": 5.0})
+    assert gmml._another_mu(near) is None
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("tol", [1e-6, 1e-3])
+@pytest.mark.parametrize("asked", [0.0, 1.0])
+def test_a_metric_that_no_mu_explains_gets_none(asked: float, tol: float) -> None:
+    """The prior is the limit for large mu. mu in S alone, and diagonal matrices other than the identity, are no mu."""
+    S, D = sums(X, Y)
+    own = 20 * np.eye(4)
+    for wrong in (
+        np.eye(4),
+        mean(S + own, D),
+        mean(S, D + own),
+        mean(S + 0.1 * np.diag(np.diag(S)), D + 0.1 * np.diag(np.diag(D))),
+        mean(S + 20 * np.diag([1.0, 2.0, 3.0, 4.0]), D + own),
+    ):
+        report = cvxml.check("gmml", X, Y, wrong, mu=asked, tol=tol)
+        assert not any("mu =" in line for line in report.diagnosis), str(report)
+        assert not any("mu =" in str(line) for line in report.nearest), str(report)
 
 
 @pytest.mark.slow

@@ -218,6 +218,8 @@ def mistake(name: str) -> FloatArray:
         "pairs": sum(len(g) * scatter(g) for g in groups),
         "uncentred": squares(groups),
         "recycled": squares([recycled(g) for g in groups]),
+        "no_alpha": within(X, CHUNKLETS),
+        "another_alpha": within(X, CHUNKLETS) + 0.02 * np.eye(4),
     }
     return np.linalg.inv(covariance[name])
 
@@ -225,8 +227,42 @@ def mistake(name: str) -> FloatArray:
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", rca.MISREADINGS)
 def test_a_mistake_is_named(name: str) -> None:
-    report = assert_named("rca", name, X, None, mistake(name), chunklets=CHUNKLETS)
+    alpha = 0.3 if name == "no_alpha" else 0.0
+    report = assert_named("rca", name, X, None, mistake(name), chunklets=CHUNKLETS, alpha=alpha)
     assert name == "rank" or len(report.diagnosis) == 1
+
+
+@pytest.mark.parametrize("asked", [0.0, 0.1])
+@pytest.mark.parametrize("used", [0.02, 0.5])
+def test_the_alpha_of_a_ridge_is_found(asked: float, used: float) -> None:
+    """A factor of the metric does not matter."""
+    wrong = 3 * np.linalg.inv(within(X, CHUNKLETS) + used * np.eye(4))
+    report = assert_named("rca", "another_alpha", X, None, wrong, chunklets=CHUNKLETS, alpha=asked)
+    (said,) = report.diagnosis
+    assert f"alpha = {used:g} (asked: {asked:g})" in said
+
+
+def test_alpha_is_not_sought_beyond_ten_times_the_covariance_nor_at_the_given_one() -> None:
+    """A metric near the identity is near the solution for a very large alpha, whatever the points."""
+    C, E = within(X, CHUNKLETS), np.random.default_rng(0).standard_normal((4, 4))
+    params = {"chunklets": CHUNKLETS.tolist(), "alpha": 0.1}
+    largest = float(np.linalg.eigvalsh(C)[-1])
+    for wrong, found in ((0.1, None), (1.0, 1.0), (9 * largest, 9 * largest), (11 * largest, None)):
+        M = np.linalg.inv(C + wrong * np.eye(4))
+        assert rca._another_alpha(Question(X, None, M, 1e-6, params)) == (found and pytest.approx(found))
+    assert rca._another_alpha(Question(X, None, np.eye(4) + 1e-4 * (E + E.T), 1e-6, params)) is None
+
+
+def test_a_metric_that_no_ridge_explains_gets_no_alpha() -> None:
+    """The identity is the limit for large alpha; another diagonal matrix is no multiple of the identity."""
+    C = within(X, CHUNKLETS)
+    groups = [X[j == CHUNKLETS] for j in range(6)]
+    medians = squares([g - np.median(g, axis=0) for g in groups])
+    for wrong in (np.eye(4), C + 0.1 * np.diag([1.0, 2.0, 3.0, 4.0]), C + 0.1 * np.diag(np.diag(C)), medians):
+        for tol in (1e-6, 1e-3):
+            report = cvxml.check("rca", X, None, np.linalg.inv(wrong), chunklets=CHUNKLETS, tol=tol)
+            assert not any("alpha =" in line for line in report.diagnosis), str(report)
+            assert not any("alpha" in str(line) for line in report.nearest), str(report)
 
 
 @pytest.mark.parametrize(
