@@ -14,6 +14,9 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Report, Verdict
 from cvxml.methods import get, names
+from cvxml.oracle import judge
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.reference import Reference
 from tests.instances import objective_of, random_data, real_data, small
 
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
@@ -202,3 +205,19 @@ def test_a_right_metric_that_stopped_early_is_told_no_factor_and_no_weight() -> 
     assert report.verdict is Verdict.REFUTED
     assert not notes_of(report, "your metric for")
     assert not notes_of(report, "times your metric")
+
+
+def test_a_sharper_solve_that_stalls_does_not_replace_a_better_solution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A stalled solve has a worse bound, so a multiple of the optimum would have a large gap."""
+    X, y = random_data(9, 20, 3)
+    best = cvxml.solve("mlsvm", X, y, tol=1e-8)
+    with pytest.warns(UserWarning):
+        rough = cvxml.solve("mlsvm", X, y, tol=1e-8, max_iter=1)
+    assert best.objective - rough.lower_bound > 1e-3 * best.certificate.scale
+    asked = Asked("mlsvm", X, y, {}, get("mlsvm").instance(X, y), 2 * best.metric)
+    monkeypatch.setattr(judge, "reference", lambda *_, **__: Reference(rough, tight=True))
+    of = judge.Judge(asked, Reference(best, tight=True))
+    of.sharpen(0.0)
+    assert of.left(best.metric).share <= 1e-7
