@@ -277,9 +277,8 @@ class Judge:
             best = reference(get(key[-1]), given, metric, self.sharp, known, **options)
         if best.solution.status is Status.TIME_LIMIT:
             raise TakesTooLong(TOO_LATE)
-        if (
-            known is not None and known.solution.gap < best.solution.gap
-        ):  # a warm start may stall at a worse bound
+        # a warm start may stall at a worse bound
+        if known is not None and known.solution.gap < best.solution.gap:
             best = best._replace(solution=known.solution)
         self.solved[key] = other, best
         return best.solution
