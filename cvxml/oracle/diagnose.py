@@ -197,7 +197,8 @@ def told(
         for each in sorted(passed, key=lambda each: each.left.share)
         if _is_near(each, beside)
     )
-    others = [each for each in (*found, *dropped) if not _is_chosen(each) and _is_less(each.left, beside)]
+    known = [each for each in (*found, *dropped) if math.isfinite(each.left.share)]
+    others = [each for each in known if not _is_chosen(each) and _is_less(each.left, beside)]
     best = min(others, key=lambda each: each.left.share, default=None)
     smallest = max(best.left.share if best else math.inf, ROUNDED * tol)
     times = _capped_gap(beside) / smallest if math.isfinite(beside.share) else 0.0
@@ -240,14 +241,16 @@ def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float)
     """
     limit = min(smallest, _capped_gap(own) / BETTER)
     fits = [each for each in less if each.fit and not each.slight and each.left.share < limit]
-    best = min(fits, key=lambda each: each.left.share, default=None)
-    if best is None:
+    if not fits:
         return ""
+    # a second fitted number must reduce the gap clearly
+    enough = PART * min(each.left.share for each in fits)
+    best = min((each for each in fits if each.left.share <= enough), key=lambda each: each.fitted)
     enough = min(tol, FITTED * _capped_gap(own), math.inf if best.left.unique else NOT_BY_LUCK)
+    said = f"{best.fit[0].upper()}{best.fit[1:]} has a relative gap of {best.left.share:.2g}"
     return (
-        f"{best.fit} has a relative gap of {best.left.share:.2g}, but a fitted number reduces the gap of other errors "
-        f"too: a name needs a gap of at most {enough:.2g}. If your program iterates, run it longer, and check its "
-        "metric again"
+        f"{said}, but a fitted number reduces the gap of other errors too: a name needs a gap of at most {enough:.2g}. "
+        "If your program iterates, run it longer, and check its metric again"
     )
 
 

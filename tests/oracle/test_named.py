@@ -348,6 +348,10 @@ def test_the_note_has_the_factor_of_the_best_problem() -> None:
     for how in ({"slight": True}, {"left": {"nothing": 1e-4}}, {"gap": 0.4}):  # explains too little
         assert not told([of(1e-4, fitted=1, fit="0.5 times it", **how)], own, 1e-6, 8).fitted
     assert not told([of(1e-2, fitted=1, fit="0.5 times it")], own, 1e-6, 8).fitted  # 50 times less
+    two = [of(1e-4, fitted=1, fit="a"), of(9e-5, fitted=2, fit="b")]
+    assert told(two, own, 1e-6, 8).fitted.startswith("A ")  # the second number explains little more
+    unknown = told([Explanation(Left(math.inf), "")], own, 1e-6, 8)
+    assert (unknown.times, unknown.unlisted) == (None, "")
 
 
 @pytest.mark.parametrize(
