@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import Pairs, pairs_of
@@ -20,6 +21,10 @@ BESIDE = 1e-3  # relative size of a small random change of a metric
 DIRECTIONS = 4  # random changes; the reverse of each is tried too
 BACK_END_WORK = 2e8  # multiplications of `Question.check_back_end` that a back end does in a second
 FAR = 0.1  # relative to the scale: a misreading with a larger gap does not explain the metric
+# The weight of a ridge is sought from SMALLEST to MOST times the largest eigenvalue of the matrix to which the ridge is
+# added, and must differ from the given weight by more than SAME. For a large weight the metric tends to the metric of
+# the ridge alone, so that metric would have the name of a large weight.
+SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 LOOSE = 1e-3  # relative gap up to which a metric counts as the answer of a problem
 
 Given = TypeVar("Given")
@@ -95,6 +100,23 @@ class Misreading:
     left: Callable[[Question], float] | None = None
     fits: str = ""
     several: Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]] | None = None
+
+
+def weight_of_ridge(slope: Callable[[float], float], largest: float, given: float) -> float | None:
+    """The weight at which the gap of a metric is smallest; None if none is in the range, or near the given one.
+
+    slope: the derivative of the gap by the weight, as a function of the weight. It increases. largest: the largest
+    eigenvalue of the matrix to which the ridge is added.
+    """
+
+    def at_power(u: float) -> float:
+        return slope(math.exp(u))
+
+    low, high = (math.log(by * largest) for by in (SMALLEST, MOST))
+    if not at_power(low) < 0 < at_power(high):
+        return None
+    weight = math.exp(brentq(at_power, low, high, xtol=1e-14))
+    return None if math.isclose(weight, given, rel_tol=SAME) else weight
 
 
 def tried_before_a_solve(M: FloatArray, optimum: FloatArray | None) -> Iterator[FloatArray]:

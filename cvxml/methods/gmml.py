@@ -30,7 +30,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from cvxml.core.balls import (
     TooFewBits,
@@ -60,6 +59,7 @@ from cvxml.core.misreading import (
     exchanged,
     multiple,
     other_pairs,
+    weight_of_ridge,
 )
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
@@ -76,10 +76,6 @@ LARGEST = 1e280  # largest objective; the smallest is 1 / LARGEST
 UNMOVED = 1e-6  # smallest scale per feature if t is not 1/2; the optimum is 0 if D = S^-1
 # An infeasible Y is scaled to 1 - 2^-k times its largest feasible multiple, for these k.
 SHRINKING = (*range(52, 16, -4), 10)
-# A mu of a program is sought from SMALLEST to MOST times the largest eigenvalue of S or D, relative to the prior, and
-# must differ from the given one by more than SAME. For large mu the solution tends to the prior A_0, so A_0 would have
-# the name of a large mu.
-SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
@@ -424,7 +420,7 @@ def _another_weight(question: Question) -> float | None:
 
 
 def _another_mu(question: Question) -> float | None:
-    """The mu at which the gap of the user's metric is smallest; None if none is in the range, or near the given one.
+    """The mu at which the gap of the user's metric is smallest; None as in `weight_of_ridge`.
 
     It is sought for t = 1/2. The gap is then convex in mu, and this mu makes its derivative h(A) - h(A*(mu)) 0, where
     h(A) = tr A_0^-1 A + tr A^-1 A_0, and A*(mu) is the solution.
@@ -435,28 +431,19 @@ def _another_mu(question: Question) -> float | None:
     # with A_0 = R R^T, the metric R^-1 A R^-T solves the problem of R^T S R and R^-1 D R^-T, which has the prior I
     R = np.linalg.cholesky(given.prior)
     W = np.linalg.inv(R)
-    S, D = R.T @ _squares(given.similar) @ R, W @ _squares(given.dissimilar) @ W.T
+    similar, dissimilar = given.similar @ R, given.dissimilar @ W.T
+    S, D = similar.T @ similar, dissimilar.T @ dissimilar
     own = np.linalg.eigvalsh(W @ A @ W.T)
     largest = max(float(np.linalg.eigvalsh(M)[-1]) for M in (S, D))
     if not (own[0] > 0 and 0 < largest < math.inf):
         return None
     I = np.eye(len(A))
 
-    def slope(u: float) -> float:
-        w = np.linalg.eigvalsh(_mean(S + math.exp(u) * I, D + math.exp(u) * I))
+    def slope(mu: float) -> float:
+        w = np.linalg.eigvalsh(_mean(S + mu * I, D + mu * I))
         return float(np.sum(own + 1 / own) - np.sum(w + 1 / w))
 
-    low, high = (math.log(by * largest) for by in (SMALLEST, MOST))
-    if not slope(low) < 0 < slope(high):
-        return None
-    mu = math.exp(brentq(slope, low, high, xtol=1e-14))
-    return None if math.isclose(mu, given.mu, rel_tol=SAME) else mu
-
-
-def _squares(E: FloatArray) -> FloatArray:
-    """The sum of e e^T (d, d) over the rows e of E."""
-    found: FloatArray = E.T @ E
-    return found
+    return weight_of_ridge(slope, largest, given.mu)
 
 
 def _mean(S: FloatArray, D: FloatArray) -> FloatArray:

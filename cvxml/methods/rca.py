@@ -28,7 +28,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
 from cvxml.core.dependent import refuse_inaccurate
@@ -39,7 +38,7 @@ from cvxml.core.integer_matrices import is_definite, rationals, symmetric_whole,
 from cvxml.core.memory import check_exact
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine, of_determinant_1
-from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed, weight_of_ridge
 from cvxml.core.parameter import MEMBERS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
@@ -50,9 +49,6 @@ from cvxml.numbers.span import rank_along
 
 LARGEST = 1e280  # largest optimum; the smallest is 1 / LARGEST
 OUTSIDE = -1  # code of points in no chunklet
-# An alpha of a program is sought from SMALLEST to MOST times the largest eigenvalue of C, and must differ from the
-# given one by more than SAME. For large alpha the solution tends to I, so I would have the name of a large alpha.
-SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 
 
 def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
@@ -362,7 +358,7 @@ def _of_rank(question: Question) -> OtherProblem | None:
 
 
 def _another_alpha(question: Question) -> float | None:
-    """The alpha at which the gap of the user's metric is smallest; None if none is in the range, or near the given one.
+    """The alpha at which the gap of the user's metric is smallest; None as in `weight_of_ridge`.
 
     The gap is convex in alpha, and this alpha makes its derivative 0: tr B = |C|^(1/d) tr C^-1, where alpha I is in C.
     """
@@ -372,15 +368,11 @@ def _another_alpha(question: Question) -> float | None:
         return None
     trace = float(np.sum(M) * np.exp(-np.mean(np.log(M))))
 
-    def slope(u: float) -> float:
-        values = np.maximum(w, 0.0) + math.exp(u)
+    def slope(alpha: float) -> float:
+        values = np.maximum(w, 0.0) + alpha
         return trace - float(np.exp(np.mean(np.log(values))) * np.sum(1 / values))
 
-    low, high = (math.log(by * w[-1]) for by in (SMALLEST, MOST))
-    if not slope(low) < 0 < slope(high):
-        return None
-    alpha = math.exp(brentq(slope, low, high, xtol=1e-14))
-    return None if math.isclose(alpha, given.alpha, rel_tol=SAME) else alpha
+    return weight_of_ridge(slope, float(w[-1]), given.alpha)
 
 
 # Mistakes in implementations. `check` recognizes C, C^(-1/2) and multiples of C^-1 by itself, so they are not listed.

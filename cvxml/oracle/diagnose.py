@@ -205,32 +205,24 @@ def told(
     return Diagnosis(
         nearest=tuple(nearest)[:LISTED],
         times=times or None,
-        unlisted=_unlisted(best, beside, times, best in passed) if best else "",
+        unlisted=_unlisted(best, beside, best in passed) if best else "",
         projected=not math.isfinite(own.share),
         fitted=_fitted(less, own, tol, smallest),
     )
 
 
-def _unlisted(best: Explanation, beside: Left, times: float, passed: bool) -> str:
+def _unlisted(best: Explanation, beside: Left, passed: bool) -> str:
     """Return the rule that keeps an explanation from the nearest problems, as a clause; empty if it meets all rules.
 
-    times: how many times smaller its relative gap is than `beside`. passed: True if it passed the tests of chance.
+    passed: True if it passed the tests of chance.
     """
     if not math.isfinite(beside.share):
         return "its gap is compared with that in your problem, and this one is not known"
-    if times < BETTER:
-        return f"the list needs a gap {BETTER} times smaller"
-    if not passed:
-        return "it did not pass the tests of chance: an error in a random direction may leave as small a gap"
-    if best.number and times < SURELY:
-        return (
-            f"it differs from yours in a number only, and then the list needs a gap {SURELY:,} times smaller"
-        )
-    if best.number and best.left.share > LOOSE:
-        return f"it differs from yours in a number only, and then the list needs a gap of at most {LOOSE:g}"
-    if not best.left.unique and times < SURELY:
-        return f"its optimum may not be unique, and then the list needs a gap {SURELY:,} times smaller"
-    return ""
+    limit, rule = _limit_of_list(best, beside)
+    if best.left.share > limit:
+        return rule
+    chance = "it did not pass the tests of chance: an error in a random direction may leave as small a gap"
+    return "" if passed else chance
 
 
 def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float) -> str:
@@ -244,8 +236,8 @@ def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float)
     if not fits:
         return ""
     # a second fitted number must reduce the gap clearly
-    enough = PART * min(each.left.share for each in fits)
-    best = min((each for each in fits if each.left.share <= enough), key=lambda each: each.fitted)
+    nearly_best = PART * min(each.left.share for each in fits)
+    best = min((each for each in fits if each.left.share <= nearly_best), key=lambda each: each.fitted)
     enough = min(tol, FITTED * _capped_gap(own), math.inf if best.left.unique else NOT_BY_LUCK)
     said = f"{best.fit[0].upper()}{best.fit[1:]} has a relative gap of {best.left.share:.2g}"
     return (
@@ -374,10 +366,21 @@ def _is_near(each: Explanation, own: Left) -> bool:
     """
     if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
+    return each.left.share <= _limit_of_list(each, own)[0]
+
+
+def _limit_of_list(each: Explanation, own: Left) -> tuple[float, str]:
+    """Return the largest relative gap with which an explanation is listed as nearest, and this rule as a clause."""
+    gap = _capped_gap(own)
     if each.number:
-        return each.left.share <= min(LOOSE, _capped_gap(own) / SURELY)
-    many = each.left.gap is not None and not each.left.unique  # without a gap, the set of optima is not known
-    return each.left.share <= _capped_gap(own) / (SURELY if many else BETTER)
+        most = f"the list needs a gap of at most {LOOSE:g}, and {SURELY:,} times smaller"
+        return min(LOOSE, gap / SURELY), f"it differs from yours in a number only, and then {most}"
+    if each.left.gap is not None and not each.left.unique:  # without a gap, the set of optima is not known
+        return (
+            gap / SURELY,
+            f"its optimum may not be unique, and then the list needs a gap {SURELY:,} times smaller",
+        )
+    return gap / BETTER, f"the list needs a gap {BETTER} times smaller"
 
 
 def _is_chosen(each: Explanation) -> bool:

@@ -33,9 +33,9 @@ TOO_LITTLE = {("mmc:diagonal", "random"), ("mmc:diagonal", "iris"), ("schultz_jo
 
 def assert_multiples_are_named(method: str, X: FloatArray, y: Any, best: FloatArray, **params: Any) -> None:
     for factor in (1 / 3, 7.0, 1 / float(np.trace(best))):
-        report = cvxml.check(method, X, y, factor * best, **params)
         if np.isclose(factor, 1, rtol=1e-2):
             continue
+        report = cvxml.check(method, X, y, factor * best, **params)
         assert report.verdict is Verdict.REFUTED
         found = [re.search(r"(\S+) times it is optimal", line) for line in report.diagnosis]
         named = [float(each[1]) for each in found if each]
@@ -49,7 +49,7 @@ def test_a_multiple_of_the_optimum_is_named_for_every_convex_method(method: str,
     """Every multiple is optimal for RCA."""
     if (method, of) in TOO_LITTLE:
         pytest.skip("too little information")
-    X, y = DATA[of]
+    X, y = real_data("iris", 12) if method == "mlr" else DATA[of]  # its search lists many rankings
     best = cvxml.solve(method, X, y, tol=1e-9, **small(method)).metric
     assert_multiples_are_named(method, X, y, best, **small(method))
 

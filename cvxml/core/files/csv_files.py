@@ -122,7 +122,7 @@ def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
     A missing number or a quantity, such as a percentage, is named as such.
     """
     column, word = next((k, cell) for k, cell in enumerate(cells) if number(cell) is None)
-    if word.strip().lower() in MISSING[1:] or quantity(word)[0]:
+    if (word.strip() and word.strip().lower() in MISSING) or quantity(word)[0]:
         return not_a_number(line, [column], word, labelled=False)
     return Unsettled(f"line {line}: {word[:40]!r} is not a number; {WITHOUT_NAMES}")
 
