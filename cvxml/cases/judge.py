@@ -108,7 +108,7 @@ C sum q Delta - ||P_+(M)||^2 / 4, M = C sum q (sum_{j in h} X_ij - Y_i) - sum nu
 listed here, so this is for tiny n.
 
 nca is bounded by its convex step too. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or p_i (for
-f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its constant plus
+f), let rows q_i of the simplex make Z = sum c_i (w_ij - q_ij) X_ij psd. They bound the step by its constant plus
 sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>), and the second share
 grows if Z needs it. If each point has one partner and the criterion is g, this bounds every metric. Scale: the
 distance of the objective from the bound that p_i <= max_j s_ij gives, or from the limit of multiples if that is less.

@@ -182,8 +182,8 @@ class Method(ABC, Generic[Given]):
         """Return the interval of `exact` for a dual that is feasible up to rounding, without floating point.
 
         root: (d, r), a matrix R with R R^T near M.
-        hint: the matrix of the proof that `exact` computes in floating point, stored with the dual; None if the
-            method needs no such matrix.
+        hint: a matrix that belongs to the proof. `exact` computes it in floating point and stores it with the dual.
+            None: the method has no such matrix.
         """
         return self.exact(given, M, dual, root=root)
 

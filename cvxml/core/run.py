@@ -247,7 +247,10 @@ def run(
 
 
 def _estimate(at: Iterate) -> Estimate | None:
-    """Return the estimate of an iterate; None if it has none, or if its objective, gap or scale is not a number."""
+    """Return the solver's own estimate of an iterate.
+
+    None if the solver has no estimate, or if the objective, gap or scale of the estimate is not a number.
+    """
     found = at.estimate() if isinstance(at, Estimating) else None
     known = found is not None and math.isfinite(found.objective + found.scale) and not math.isnan(found.gap)
     return found if known else None
