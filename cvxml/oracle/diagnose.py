@@ -371,15 +371,11 @@ def _is_near(each: Explanation, own: Left) -> bool:
 
 def _limit_of_list(each: Explanation, own: Left) -> tuple[float, str]:
     """Return the largest relative gap with which an explanation is listed as nearest, and this rule as a clause."""
-    gap = _capped_gap(own)
+    gap, strict = _capped_gap(own), f"and then the list needs a gap {SURELY:,} times smaller"
     if each.number:
-        most = f"the list needs a gap of at most {LOOSE:g}, and {SURELY:,} times smaller"
-        return min(LOOSE, gap / SURELY), f"it differs from yours in a number only, and then {most}"
+        return gap / SURELY, f"it differs from yours in a number only, {strict}"
     if each.left.gap is not None and not each.left.unique:  # without a gap, the set of optima is not known
-        return (
-            gap / SURELY,
-            f"its optimum may not be unique, and then the list needs a gap {SURELY:,} times smaller",
-        )
+        return gap / SURELY, f"its optimum may not be unique, {strict}"
     return gap / BETTER, f"the list needs a gap {BETTER} times smaller"
 
 
