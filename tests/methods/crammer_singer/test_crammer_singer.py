@@ -304,6 +304,7 @@ def test_it_warns_unless_certified() -> None:
         ({"C": 0.0}, "C"),
         ({"C": math.nan}, "C"),
         ({"C": 1e200}, "C"),
+        ({"C": 1e-200}, "C"),
         ({"X": [[1.0], [math.nan]]}, "X"),
         ({"X": [[1e200], [1.0]]}, "X"),
         ({"y": [0, 0]}, "y"),

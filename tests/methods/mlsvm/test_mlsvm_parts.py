@@ -242,3 +242,18 @@ def test_a_wide_feature_is_solved_by_the_interior_point_method(lam: float) -> No
     assert solution.status is Status.CONVERGED
     assert solution.certificate.proves(1e-6)
     assert "interior" in {step.phase for step in solution.history}
+
+
+@pytest.mark.parametrize(
+    ("y", "tightest", "room"),
+    [([0] * 5 + [1] * 3 + [2] * 4, 1, 2), ([0] * 9 + [1] * 5, 1, 4), ([0] * 9 + [1] * 2 + [2], 2, 0)],
+)
+def test_too_many_neighbours_per_class_are_refused_with_the_tightest_class(
+    y: list[int], tightest: int, room: int
+) -> None:
+    """With `room` neighbours all classes have enough points; a class after the first may have the fewest."""
+    X = np.random.default_rng(0).standard_normal((len(y), 2))
+    with pytest.raises(ValueError, match=rf"\bclass {tightest}\b.*\bmaximum is {room}\b"):
+        cvxml.problem("mlsvm", X, y, neighborhood="per-class", n_neighbors=room + 1)
+    if room:
+        assert cvxml.problem("mlsvm", X, y, neighborhood="per-class", n_neighbors=room)

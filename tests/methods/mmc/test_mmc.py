@@ -291,6 +291,7 @@ def test_the_budget_of_a_matrix() -> None:
     scaled, found = examine_budget(A, E)
     assert found.spent == pytest.approx(9)
     assert " 9," in str(found)
+    assert "least eigenvalue" not in str(found)  # A is psd
     np.testing.assert_allclose(scaled.matrix, A / found.spent, rtol=1e-12)
     assert found.away == pytest.approx(np.linalg.norm(A - scaled.matrix))
     unchanged, within = examine_budget(A / 10, E)
@@ -298,6 +299,7 @@ def test_the_budget_of_a_matrix() -> None:
     assert np.array_equal(unchanged.matrix, A / 10)
     clipped, negative = examine_budget(np.diag([0.01, -1.0]), E)
     assert not negative.feasible
+    assert "least eigenvalue" in str(negative)
     np.testing.assert_allclose(clipped.matrix, np.diag([0.01, 0.0]), atol=1e-15)
 
 
