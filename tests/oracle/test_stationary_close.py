@@ -66,6 +66,14 @@ def test_the_verdict_follows_what_the_step_could_gain(method: str, share: float,
         assert exactly.verdict == "close"
 
 
+def test_a_close_report_has_the_note_on_misreadings() -> None:
+    """As that of a convex problem has."""
+    report = judged("nca", near("nca", 1e-4), diagnosed=True)
+    assert report.verdict is Verdict.CLOSE, str(report)
+    assert any("cvxml evaluate nca" in note for note in report.notes)
+    assert not any("cvxml evaluate" in note for note in judged("nca", near("nca", 1e-4)).notes)
+
+
 def test_a_metric_next_to_zero_is_not_close_though_its_step_gains_little() -> None:
     """The descent from 0 gains a quarter of the scale: at 0 every p_i of NCA is flat, and the step is short."""
     (case,) = [c for c in load_cases() if c.id == "nca-f"]

@@ -300,6 +300,9 @@ def test_the_budget_of_a_matrix() -> None:
     clipped, negative = examine_budget(np.diag([0.01, -1.0]), E)
     assert not negative.feasible
     assert "least eigenvalue" in str(negative)
+    both = str(examine_budget(np.diag([1.0, -1.0]), E)[1])
+    assert "least eigenvalue" in both
+    assert " 9," in both
     np.testing.assert_allclose(clipped.matrix, np.diag([0.01, 0.0]), atol=1e-15)
 
 
