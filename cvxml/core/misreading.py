@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import Pairs, pairs_of
@@ -108,6 +107,7 @@ def weight_of_ridge(slope: Callable[[float], float], largest: float, given: floa
     slope: the derivative of the gap by the weight, as a function of the weight. It increases. largest: the largest
     eigenvalue of the matrix to which the ridge is added.
     """
+    from scipy.optimize import brentq  # takes a tenth of a second to load
 
     def at_power(u: float) -> float:
         return slope(math.exp(u))
