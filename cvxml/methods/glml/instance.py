@@ -334,7 +334,7 @@ def _check_rank(points: FloatArray, name: str) -> None:
 
 def _no_inverse(Sigma: FloatArray, name: str) -> ValueError:
     condition = _condition(Sigma)
-    beyond = f"{condition:.1e}" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
+    beyond = f"about {condition:.1e} or more" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
     also = wide_of(np.sqrt(np.diag(Sigma))).warning
     return ValueError(
         f"the covariance of class {name!r} has condition number {beyond}, too large for double precision; {REMEDY}"

@@ -502,7 +502,7 @@ class LDML(FamilyMethod[Instance]):
         drawn(5, 12, 3, losses=MEANS, self_pairs=0.5),
         drawn(6, 10, 2, self_pairs=0.5, weights=[0.5, 1.0, 3.0, 1.0, 0.25, 2.0], pairs=_SIX_PAIRS),
         sample("iris", 12, b=2.0),
-        verified("iris", 12, b=2.0),
+        verified("iris", 9, b=2.0),
         verified("balance", 18),
         timed("iris"),
         timed("wine"),
