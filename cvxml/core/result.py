@@ -211,6 +211,14 @@ class Certificate:
                 )
         return ""
 
+    @property
+    def not_feasible(self) -> str:
+        """How the metric misses the constraints of its problem, as a sentence; empty if it is feasible."""
+        for each in self.parts or (self.step or self,):
+            if not each.feasibility.feasible:
+                return f"the metric is not feasible: {each.feasibility}"
+        return ""
+
     def proves(self, tol: Tolerance) -> bool:
         """Return True if `claim` is proved: M is feasible, and the gap is at most tol * scale + rounding.
 
@@ -392,6 +400,7 @@ class Solution:
             f"objective {number(self.objective)}   lower bound {number(self.lower_bound)}",
             *([] if self.certificate.only_stationary else [gap_in_words(self.gap, self.rel_gap)]),
             *self._proof_lines(),
+            *([reason] if (reason := self.certificate.not_feasible) else []),
             *([f"not decided: {reason}"] if (reason := self.certificate.not_decided) else []),
             *(f"note: {n}" for n in self.notes),
         ]
@@ -692,7 +701,8 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
     judged = solution.certificate.step or solution.certificate
     found = judged.stationarity if judged.only_stationary else None
     left = gap_in_words(judged.gap, judged.rel_gap, ", ") if found is None else str(found)
-    reasons = (solution.certificate.not_decided, wide(solution.X).warning)
+    certificate = solution.certificate
+    reasons = (certificate.not_feasible, certificate.not_decided, wide(solution.X).warning)
     warnings.warn(
         f"{solution.method}: {solution.status.sentence} ({left}, tol {tol:g})"
         + "".join(f"; {reason}" for reason in reasons if reason),

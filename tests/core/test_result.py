@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.core.metric import Feasibility
-from cvxml.core.result import Certificate, Stationarity, Step, gap_in_words
+from cvxml.core.result import Certificate, Stationarity, Status, Step, gap_in_words, warn_unless_converged
+from cvxml.family.geometry.budget import BudgetFeasibility
 
 METRIC = Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=1.0)
 NO_METRIC = Feasibility(asymmetry=0.0, min_eigenvalue=-1e-3, distance=1e-3, norm=1.0)
@@ -84,6 +86,25 @@ def test_it_says_so_where_rounding_exceeds_the_scale(of) -> None:
     assert below.not_decided == ""
     assert "8.08" in beyond.not_decided
     assert of(replace(PROOF, rounding=9.0, undecided="overflow")).not_decided == "overflow"
+
+
+@OF
+def test_a_metric_that_is_not_feasible_is_the_reason_given(of) -> None:
+    """The gap of such a metric may be far below the tolerance, so that it explains nothing."""
+    assert of(PROOF).not_feasible == ""
+    assert "-0.001" in of(replace(PROOF, feasibility=NO_METRIC)).not_feasible
+
+
+def test_a_warning_and_the_summary_say_that_a_metric_exceeds_its_budget_and_by_how_much() -> None:
+    solution = cvxml.solve("mmc", np.random.default_rng(0).normal(size=(12, 2)), [0, 1] * 6)
+    spent = BudgetFeasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=1.0, spent=1.000003)
+    certificate = replace(solution.certificate, feasibility=spent)
+    above = replace(solution, certificate=certificate, status=Status.BACKEND)
+    assert "1.000003" in certificate.not_feasible
+    assert certificate.not_feasible in str(above)
+    with pytest.warns(ConvergenceWarning) as said:
+        warn_unless_converged(above, 1e-6)
+    assert certificate.not_feasible in str(said[0].message)
 
 
 def test_of_a_scale_of_zero_only_an_exact_gap_of_zero_decides() -> None:

@@ -74,7 +74,8 @@ class BudgetFeasibility(Feasibility):
     def __str__(self) -> str:
         if self._within:
             return super().__str__()
-        spent = f"the sum over similar pairs is {self.spent:.6g}, and at most 1 is allowed"
+        digits = 6 if self.spent > 1.00001 else 12
+        spent = f"the sum over similar pairs is {self.spent:.{digits}g}, and at most 1 is allowed"
         return f"it is psd, but {spent}" if self.exact else f"{super().__str__()}; {spent}"
 
 
