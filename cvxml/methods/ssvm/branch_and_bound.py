@@ -353,7 +353,10 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """The least bound of a closed node: no W there is better than the best W by more than the tolerance."""
+        """The lower bound of F that suffices to close a node.
+
+        No W of such a node is better than the best W by more than the tolerance.
+        """
         return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property
