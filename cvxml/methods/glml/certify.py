@@ -1,6 +1,7 @@
 """The certificate of a local metric A for a given B: a lower bound of (tr A^-1 B)^2 over all metrics of determinant 1.
 
-B is normalised first, because only its direction matters (solver.py). Let M = A^-1, and let D be the dimension:
+B is symmetric (D, D) and normalised first, because only its direction matters (solver.py). |A| is the determinant, and
+||A|| the Frobenius norm. Let M = A^-1:
 
 definite B    Let s B be positive definite, s = 1 or -1. For any y, u >= 0 every M with |M| >= 1 satisfies
                   (tr M B)^2  >=  D u - D u log(u / y) + u log det(s B) - y^2 / 4       (problem.py, `dual`).
@@ -8,21 +9,24 @@ definite B    Let s B be positive definite, s = 1 or -1. For any y, u >= 0 every
               that best bound.
 otherwise     The bound is 0. Scale: |tr M B| ||M||, so gap / scale is |tr M B| / ||M||, the cosine between M and B.
               If B is singular and semidefinite, no metric has gap 0, because the infimum is not attained.
-`sign_of` proves which case holds for every B within `noise`. If neither case is proved, the bound is 0, which holds in
-both cases. Then `undecided` is set and the certificate proves nothing, because the two cases have different scales.
+
+The functions take y with the sign s, and use |y| here. `sign_of` proves which case holds for every B within `noise`, a
+bound of the error of its entries. If neither case is proved, the bound is 0, which holds in both cases. Then the
+certificate proves no gap, because the two cases have different scales; its field `undecided` has the reason.
 
 Rounding. We compute T with T A T^T = I + E, and bound ||E|| afterwards (`departure`). Let F = (I + E)^-1. Then
 A^-1 = T^T F T, and the condition number of A enters through e' = ||F - I|| only. The error of tr A^-1 B, which is
-tr F (T B T^T), is at most e' ||T B T^T||, and the error of log |A| at most sqrt(D) e'. The same holds for s B and
-log |s B|, where ||E|| < 1 proves that s B is positive definite.
+tr F (T B T^T), is at most e' ||T B T^T||, and the error of log |A| at most sqrt(D) e'. The same holds for s B and log
+|s B|, where ||E|| < 1 proves that s B is positive definite.
 
 Repair. y and u are replaced by 0 if the sign of y is not the sign s, or if u is not a positive number.
 
-Radius, for definite B. Let r = |tr M B| / (D |det B|^(1/D)). The eigenvalues m of M relative to the optimum have mean r
-and product 1, so sum (m - 1 - log m) = D (r - 1). The eigenvalues of A relative to A* are 1/m. Hence, with a > 1 the
-root of 1/a - 1 + log a = D (r - 1):   ||A - A*|| <= (a - 1) ||A*||_2   (the Frobenius norm on the left).
+Radius, for definite B. A* is the optimum. Let r = |tr M B| / (D |det B|^(1/D)). The eigenvalues m of M relative to the
+optimum have mean r and product 1, so sum (m - 1 - log m) = D (r - 1). The eigenvalues of A relative to A* are 1/m.
+Hence, with a > 1 the root of 1/a - 1 + log a = D (r - 1):   ||A - A*|| <= (a - 1) ||A*||_2, the spectral norm on the
+right.
 
-The metric must have determinant 1, up to 1e-6 in its scale. It is divided by |A|^(1/D) before it is judged.
+The metric must have determinant 1, up to 1e-6 in its scale |A|^(1/D). It is divided by this before it is judged.
 """
 
 from __future__ import annotations
@@ -60,8 +64,8 @@ def certify_at(
 ) -> Certificate:
     """Return the certificate of the metric A (d, d) for B (d, d) of norm 1 (or 0), from any dual variables y and u.
 
-    noise: a bound of the error of B, entry by entry, (d, d) or one number. singular: B is proved to be semidefinite and
-    singular, in exact arithmetic.
+    noise: a bound of the error of B, entry by entry, (d, d) or one number. singular: True if B is proved to be
+    semidefinite and singular, in exact arithmetic; then the bound is 0.
     """
     d = len(B)
     psd, feasibility = examine_unit(A)
@@ -102,7 +106,8 @@ def certify_at(
 def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, float]:
     """Return y = 2 s D b and u = 2 D b^2 with b = |det B|^(1/D), the dual variables of the best bound.
 
-    s = 1 or -1 is the sign for which s B (D, D) is proved positive definite; zeros if neither is.
+    s = 1 or -1 is the sign that makes s B (D, D) positive definite. If this is not proved for either sign, y and u are
+    0. noise: a bound of the error of B, entry by entry.
     """
     sign = sign_of(B, noise)
     if sign is None or sign.factor is None:
@@ -119,7 +124,7 @@ def _relative_change(log_factor: float) -> float:
 
 
 def _scaled_up(A: FloatArray) -> FloatArray:
-    """Return A; or, if all entries of A are tiny, an exact multiple, so that the inverse does not overflow.
+    """Return A; or, if all entries of A are tiny, A times a power of two, so that its inverse does not overflow.
 
     Only A / |A|^(1/d) matters to the caller.
     """
@@ -152,7 +157,10 @@ def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, flo
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
-    """Return the lower bound from y and u minus its rounding error, at least 0, and twice that error. B is definite."""
+    """Return the lower bound from y and u minus its rounding error, at least 0, and twice that error.
+
+    B: the proof that B or -B (d, d) is positive definite.
+    """
     if u == 0:
         return 0.0, 0.0
     parts = (d * u, -d * u * math.log(u), d * u * math.log(abs(y)), u * B.log_det, -y * y / 4)
@@ -187,7 +195,10 @@ def _radius(B: FloatArray, error: FloatArray, factor: Factor, above: float) -> f
 
 
 class Sign(NamedTuple):
-    """A proof about B: s B is positive definite for s = 1 or -1; s = 0 means that B is indefinite, or 0."""
+    """A proof about B: s B is positive definite for s = 1 or -1; s = 0 means that B is indefinite, or 0.
+
+    factor: the `Factor` of s B, if it is positive definite.
+    """
 
     s: int
     factor: Factor | None = None  # of s B, if that is positive definite
@@ -209,7 +220,11 @@ def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
 
 
 class Factor(NamedTuple):
-    """Proof that a matrix S, and every symmetric matrix within given bounds of its entries, is positive definite."""
+    """A proof that a matrix S, and every symmetric matrix within given bounds of its entries, is positive definite.
+
+    T (d, d): T S T^T = I + E with ||E|| < 1/2. inverse_error: a bound of ||(I + E)^-1 - I||. log_det: the logarithm of
+    the determinant of S. log_error: a bound of its error.
+    """
 
     T: FloatArray  # T S T^T = I + E
     inverse_error: float  # a bound of ||(I + E)^-1 - I||
@@ -237,7 +252,11 @@ def _factor(S: FloatArray, error: FloatArray | float = 0.0) -> Factor | None:
 
 @dataclass(frozen=True)
 class UnitFeasibility(Feasibility):
-    """The feasibility of a metric that must also have determinant 1; log_det / d is the logarithm of its scale."""
+    """The feasibility of a metric (d, d) that must be psd and have determinant 1.
+
+    log_det: the logarithm of the determinant; log_det / d is that of the scale of the metric. rounded: a bound of its
+    rounding error.
+    """
 
     log_det: float = 0.0
     d: int = 1
@@ -255,7 +274,7 @@ class UnitFeasibility(Feasibility):
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the distance to the psd matrices relative to the norm, and of |log_det| / d."""
+        """The larger of two numbers: the distance to the psd matrices relative to the norm, and |log_det| / d."""
         return max(super().beyond_limits, abs(self.log_det) / self.d)
 
     def __str__(self) -> str:
@@ -270,7 +289,7 @@ class UnitFeasibility(Feasibility):
 
 
 def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
-    """Return the psd part of A (d, d), and the distance of A from a metric of determinant 1."""
+    """Return the psd part of A (d, d), and how far A is from a psd metric of determinant 1."""
     psd, found = examine(A)
     factor = _factor(psd)
     if factor is None:
@@ -290,9 +309,10 @@ def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
 
 
 def _log_det_exactly(S: FloatArray) -> float:
-    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite or larger than `LARGEST`.
+    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite.
 
-    The minors of S are integers times a power of two, so the precision below distinguishes them from 0.
+    It is also -inf if S has more than `LARGEST` rows. The minors of S are integers times a power of two, so the
+    precision below distinguishes them from 0.
     """
     if not np.isfinite(S).all() or len(S) > LARGEST:
         return -math.inf

@@ -1,5 +1,7 @@
 """The formulas of the papers on GLML, by loops: B with plain densities as printed, and B over pairs in logarithms.
 
+p_i is the density of class i at a query x, times its prior. Equation numbers are those of 2018.
+
     B = sum_i H_i ( sum_{j != i} p_j^2  -  p_i sum_{j != i} p_j ),   H_i the Hessian of p_i at x          (14)
 
 For two classes that is p_1^2 H_2 + p_2^2 H_1 - p_1 p_2 (H_1 + H_2).                                     (12)
@@ -7,22 +9,22 @@ A Gaussian has
 
     H_c = p_c [ S_c (x - mu_c)(x - mu_c)^T S_c  -  S_c ],      S_c = Sigma_c^-1.                          (15)
 
-`B_printed`, `B_two_classes` and `gaussian_hessian` are literal. Their plain densities underflow in high dimension.
-(11) of 2010 prints the Laplacian where (14) of 2018 has the Hessian; a metric needs the Hessian.
-`B_pairwise` is (14) with H_c = p_c G_c, written over pairs, in logarithms:
+`B_printed`, `B_two_classes` and `gaussian_hessian` are literal. Their plain densities underflow in high dimension. (11)
+of 2010 prints the Laplacian where (14) of 2018 has the Hessian; a metric needs the Hessian. `B_pairwise` is (14) with
+H_c = p_c G_c, written over pairs, in logarithms:
 
     B = sum_{i < j} p_i p_j (p_j - p_i) (G_i - G_j),
 
-divided by the largest |p_i p_j (p_j - p_i)|. This positive factor does not change the optimal A.
+divided by the largest |p_i p_j (p_j - p_i)|. This positive factor does not change the optimal metric A.
 
-A density at a small distance d from x is, on average over the sphere,
+The mean of a density p over the sphere of a small radius d around x is
 
     p~ = p + d^2 / (2 D) Laplacian p                                                                       (6)
 
 (Fig. 1 of 2010 has 4 D). validation/studies/glml_theory.py has the error and the bias that follow.
 
-Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D). The solver and the certificate are independent
-of this file.
+Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D) for C classes. The solver and the certificate
+are independent of this file.
 
 Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning for Nearest Neighbor Classification, NIPS
 2010; and IEEE TPAMI 40(1), 2018.
@@ -112,7 +114,8 @@ def local_B(
 ) -> FloatArray:
     """Return B / ||B|| at x, for a class for each (mu, Sigma) in `gaussians`.
 
-    If two classes have equal densities, the limit G_1 - G_2 is taken.
+    log_priors: the logarithms of the priors of the classes. If two classes have equal densities, the limit G_1 - G_2 is
+    taken.
     """
     log_p = np.array([log_gaussian(x, *g) + w for g, w in zip(gaussians, log_priors, strict=True)])
     G = np.array([gaussian_G(x, *g) for g in gaussians])

@@ -1,8 +1,10 @@
 """The exact interval of a local metric: objective and bound in balls (cvxml/core/balls.py), without rounding errors.
 
-For one Gaussian for each class, at one query. Means and covariances of floats are rational numbers. Their inverses, the
-densities and B are balls, with as many bits as the decisions below need. More bits cannot decide whether B is zero or
-singular, so this is decided in rationals, for up to `LARGEST` features.
+A ball is an interval that is proved to contain a real number. The file is for one Gaussian for each class, at one query
+x. Means mu and covariances Sigma of floats are rational numbers. Their inverses, the densities p_c and B are balls,
+with as many bits as the decisions below need. B is the weighted sum of the curvatures G_c = (Hessian of p_c) / p_c
+(definitions.py). More bits cannot decide whether B is zero or singular, so this is decided in rationals, for up to
+`LARGEST` features.
 
 M is computed in floating point (core/integer_matrices.py), or given. V = M M^T is psd for every M, and its determinant
 is an integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
@@ -36,10 +38,11 @@ LARGEST = 12  # most features for which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return the exact interval for the metric `A` (d, d), from any dual variables "y" and "u".
+    """Return an interval that contains the optimum for the metric `A` (d, d), from any dual variables "y" and "u".
 
-    root: M (d, r), computed from A by default. Raises ValueError for several queries, for a model other than Gaussians,
-    for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
+    root (d, r): M with M M^T near A, computed from A by default. Raises ValueError for several queries, for a model
+    other than Gaussians, for a singular metric, if B is 0, and if no allowed number of bits decides whether B is
+    definite.
     """
     if not p.one:
         raise ValueError(
@@ -65,9 +68,10 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The exact interval of A (d, d) at the query x from the dual variables y and u, at the current precision.
+    """The exact interval of A (d, d) at the query x from the dual variables y and u, at the current precision of balls.
 
-    Raises TooFewBits if this precision does not decide whether B is definite.
+    V: M M^T times a power of two, in integers; det: its determinant. Raises TooFewBits if this precision does not
+    decide whether B is definite.
     """
     d = len(A)
     B = model.unit_B(x)
@@ -106,21 +110,21 @@ def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
 
 
 class RoundedB(NamedTuple):
-    """B (d, d) rounded to floats, and bounds of the rounding errors."""
+    """B (d, d) rounded to floats, and bounds of the rounding errors, entry by entry."""
 
     B: FloatArray  # (d, d)
     error: FloatArray  # (d, d): bounds of the rounding errors, entry by entry
 
 
 class Gaussians:
-    """The Gaussians of the classes, for an instance with model="gaussian"."""
+    """The Gaussians of the classes, for an instance with model="gaussian". They give B in balls, and proofs about B."""
 
     def __init__(self, p: Instance):
         self.fits = [_fit(p, c) for c in range(int(p.y.max()) + 1)]
         self.inverses: dict[int, list[tuple[Any, Any]]] = {}
 
     def rounded_B(self, x: FloatArray) -> RoundedB | None:
-        """Return B / ||B|| at x (d,), or its negative, rounded to floats, or None if it may be 0."""
+        """Return B / ||B|| at x (d,), or its negative, rounded to floats; None if B may be 0."""
         try:
             return with_enough_bits(lambda: self._rounded_B(x))
         except TooFewBits:
@@ -141,9 +145,9 @@ class Gaussians:
         return RoundedB(B, (1 + EPS) * error)
 
     def unit_B(self, x: FloatArray) -> Any:
-        """Return B / ||B|| at x (d,), or its negative, in balls. Call it within `precision`.
+        """Return B / ||B|| at x (d,) in balls. With two classes the sign is arbitrary.
 
-        With two classes, the sign is arbitrary.
+        Call it within `precision` of cvxml/core/balls.py. Raises TooFewBits if B may be 0 at this precision.
         """
         classes = self._classes(x)
         if len(classes) == 2:
@@ -178,9 +182,10 @@ class Gaussians:
         return self.inverses[bits]
 
     def is_zero(self, x: FloatArray) -> bool:
-        """Return True only if B is exactly 0: for each pair of classes the curvatures or the densities are equal.
+        """Return True only if B is exactly 0 at x (d,), by exact comparisons for each pair of classes.
 
-        By Lindemann's theorem two densities are equal only if their exponents and their factors are.
+        The curvatures of a pair are equal, or, with three or more classes, the densities are. By Lindemann's theorem
+        two densities are equal only if their exponents and their factors are.
         """
         if len(x) > LARGEST:
             return False
@@ -198,7 +203,7 @@ class Gaussians:
     def is_singular(self, x: FloatArray) -> bool:
         """Return True only if B is exactly semidefinite and singular; always False for three or more classes.
 
-        With two classes B is rational, up to its norm.
+        With two classes, B before it is divided by its norm is rational.
         """
         if len(self.fits) != 2 or len(x) > LARGEST:
             return False
@@ -224,7 +229,10 @@ def entry_products(A: Any, B: Any) -> list[Any]:
 
 
 class _Gaussian(NamedTuple):
-    """The Gaussian of a class, as flint's rationals."""
+    """The Gaussian of a class, as flint's rationals.
+
+    mean: d numbers. Sigma: the covariance (d, d). prior: the prior, up to a factor that all classes share.
+    """
 
     mean: list[Any]
     Sigma: Any
@@ -232,7 +240,7 @@ class _Gaussian(NamedTuple):
 
 
 class _Class(NamedTuple):
-    """log(prior p_c(x)) up to a constant, a ball; and G_c(x), a matrix of balls."""
+    """A class at a query x: log(prior p_c(x)) up to a common constant, a ball; and G_c(x), a matrix of balls."""
 
     log_p: Any
     G: Any

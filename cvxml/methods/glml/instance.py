@@ -33,7 +33,11 @@ REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data of GLML."""
+    """Checked data of GLML.
+
+    X (n, d): the points. y (n,): codes of the classes. Q (q, d): the queries. one: True if `query` was a single point
+    (d,). model: the fitted model. params: all parameters by name, with defaults filled in.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes of the classes
@@ -56,8 +60,8 @@ def instance(
     """Check all inputs and fit the model of the classes. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels. query: (d,) or (q, d), by default the mean of X. alpha >= 0: added to the diagonal of the
-    covariances. priors: None for equal ones, "empirical" or (C,). model: "gaussian", "mixture" with n_components for
-    each class, or a `Generative`.
+    covariances. priors: None for equal ones, "empirical" or C numbers. model: "gaussian", "mixture" with n_components
+    for each class, or the user's own model, a `Generative`.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))
@@ -85,7 +89,11 @@ def fitted_model(
     n_components: int,
     random_state: int = 0,
 ) -> Generative:
-    """Fit the "gaussian" or "mixture" model, or return the user's own `model`. Raises ValueError for bad parameters."""
+    """Fit the "gaussian" or "mixture" model, or return the user's own `model`. Raises ValueError for bad parameters.
+
+    names: those of the classes. alpha: added to the diagonal of the covariances. priors: None for equal ones,
+    "empirical" or a number for each class. n_components: Gaussians in the mixture of a class.
+    """
     if check_number(alpha, "alpha") < 0:
         raise ValueError(f"alpha must be a number that is 0 or more, got {alpha!r}")
     if not isinstance(model, str):
@@ -105,7 +113,10 @@ def fitted_model(
 
 
 def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
-    """Return priors (C,) of sum 1; None for equal ones. Raises ValueError unless None, "empirical" or C numbers > 0."""
+    """Return priors (C,) of sum 1; None for equal ones. "empirical" stands for the shares of the classes in y (n,).
+
+    Raises ValueError unless `priors` is None, "empirical" or C numbers > 0.
+    """
     if priors is None:
         return None
     if isinstance(priors, str):
@@ -147,8 +158,11 @@ class Generative(Protocol):
 class Mixtures:
     """A mixture of Gaussians for each class. The papers have one Gaussian for each.
 
-    Stored in the coordinates (x - origin) / unit, because large means and distances lose digits by rounding. The
-    unit is a power of two near the spread of the data; the data of each component lie around 0.
+    means (K, d): of all K components. whitening (K, d, d): a matrix T for each, and T (x - mu) has unit covariance.
+    log_weights (K,): log(prior of the class times weight in the class). of_class (K,): the class of each component.
+    departure (K,): a bound of ||T Sigma T^T - I||; inf if unknown. Means and T are stored for the coordinates
+    (x - origin) / unit, because large means and distances lose digits by rounding. unit is a power of two near the
+    spread of the data, and the data of each component lie around 0.
     """
 
     means: FloatArray  # (K, d)
@@ -161,7 +175,7 @@ class Mixtures:
     departure: FloatArray | float = math.inf  # (K,): a bound of ||T Sigma T^T - I||; inf if unknown
 
     def from_means(self, Q: FloatArray) -> FloatArray:
-        """(x - mu_k) / unit, (K, q, d), for each component k and each query x in Q (q, d)."""
+        """(x - mu_k) / unit, (K, q, d), for the mean mu_k of each component k and each query x in Q (q, d)."""
         origin = np.broadcast_to(self.origin, self.means.shape)
         away: FloatArray = (Q - origin[:, None]) / self.unit - self.means[:, None]
         return away
@@ -173,7 +187,10 @@ class Mixtures:
         return S
 
     def components(self, Q: FloatArray) -> FloatArray:
-        """log(weight_k N_k(x)), (q, K), for each query x and component k; weight_k includes the prior of the class."""
+        """log(weight_k N_k(x)), (q, K), for each query x and component k, with density N_k.
+
+        weight_k includes the prior of the class.
+        """
         log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
         squares = np.empty((len(Q), len(self.means)))
         for k, (away, T) in enumerate(zip(self.from_means(Q), self.whitening, strict=True)):
@@ -196,8 +213,8 @@ class Mixtures:
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """unit^2 sum_c weights_c G_c(x), (q, d, d), for weights (q, C), and the sum of the norms of its terms (q,).
 
-        G_c: the curvature of class c. It is not stored; matrix products give the sum. The sum of the norms bounds the
-        rounding.
+        G_c: the curvature of class c, (Hessian of p_c) / p_c. Matrix products give the sum without each G_c. The sum of
+        the norms bounds the rounding.
         """
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:
@@ -216,10 +233,11 @@ class Mixtures:
 def fit_gaussians(
     X: FloatArray, y: IntArray, names: list[str], alpha: float = 0.0, priors: FloatArray | None = None
 ) -> Mixtures:
-    """Fit the mean mu_c and the covariance Sigma_c (by 1/n) + alpha I of each class; priors (C,), equal by default.
+    """Fit a Gaussian to each class: the mean mu_c, and the covariance Sigma_c (by 1/n) + alpha I.
 
-    Raises ValueError for a class of one point, for a singular covariance (with the class and its exact rank), and for
-    a covariance that cannot be inverted in double precision.
+    names: those of the classes. priors (C,), equal by default. Raises ValueError for a class of one point, for a
+    singular covariance (with the class and its exact rank), and for a covariance that cannot be inverted in double
+    precision.
     """
     C, d, unit = len(names), X.shape[1], unit_scale(X)
     ridge = _in_units(alpha, unit)
@@ -251,11 +269,11 @@ def fit_mixtures(
     priors: FloatArray | None = None,
     random_state: int = 0,
 ) -> Mixtures:
-    """Fit scikit-learn's GaussianMixture for each class and add alpha to its covariances.
+    """Fit scikit-learn's GaussianMixture with n_components to each class, and add alpha to its covariances.
 
-    The fitted weights, means and covariances define the problem; we do not claim that they fit the data well. Raises
-    ValueError if a class has fewer points than components, or one point, and for a covariance that cannot be inverted
-    in double precision.
+    names: those of the classes. priors (C,), equal by default. The fitted weights, means and covariances define the
+    problem; we do not claim that they fit the data well. Raises ValueError if a class has fewer points than components,
+    or one point, and for a covariance that cannot be inverted in double precision.
     """
     from sklearn.mixture import GaussianMixture
 
@@ -294,7 +312,7 @@ def fit_mixtures(
 
 
 def _in_units(alpha: float, unit: float) -> float:
-    """alpha / unit^2. Raises ValueError if this is too large or too small beside covariances of about 1."""
+    """Return alpha / unit^2. Raises ValueError if this is too large or too small beside covariances of about 1."""
     value = alpha / unit / unit
     if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
         raise ValueError(
@@ -305,7 +323,10 @@ def _in_units(alpha: float, unit: float) -> float:
 
 
 def _in_own_units(points: FloatArray, unit: float, name: str) -> tuple[FloatArray, FloatArray]:
-    """Return (points - origin) / unit for the points of a class, and the origin. Raises ValueError for one point."""
+    """Return (points - origin) / unit for the points of a class, and the origin, a point in their middle.
+
+    name: that of the class. Raises ValueError for one point.
+    """
     if len(points) < 2:
         raise ValueError(f"class {name!r} has one point, and a Gaussian needs two; leave the class out")
     origin = middle(points)
@@ -323,7 +344,10 @@ def _condition(Sigma: FloatArray) -> float:
 
 
 def _check_rank(points: FloatArray, name: str) -> None:
-    """Raise ValueError if the covariance of points (n, d) is singular; the rank is computed in rationals."""
+    """Raise ValueError if the covariance of points (n, d) is singular; the rank is computed in rationals.
+
+    name: that of the class.
+    """
     d, found = points.shape[1], rank(points)
     if found < d:
         raise ValueError(

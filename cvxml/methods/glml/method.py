@@ -1,7 +1,10 @@
 """The class GLML (Noh, Zhang, Lee 2010, 2018): a local metric from generative models, for cvxml.solve and cvxml.check.
 
-Each query has its own metric: (d, d) for `query` (d,), and (q, d, d) for `query` (q, d). A metric has determinant 1.
-The classifier adds gamma I to it.
+Each query has its own metric: (d, d) for `query` (d,), and (q, d, d) for `query` (q, d). A metric A has determinant 1
+and minimises (tr[A^-1 B])^2 for a matrix B at the query, which definitions.py defines. The optimum depends on whether B
+is definite, indefinite, singular or zero (solver.py). The classifier adds gamma I to the metric.
+
+In the functions, `given` is the checked data (instance.py), and M are the metrics, in the shape above.
 
 Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning for Nearest Neighbor Classification, NIPS
 2010; and IEEE TPAMI 40(1), 2018.
@@ -39,7 +42,10 @@ ROOT = math.sqrt(20)
 
 
 class GLML(ConvexMethod[Instance]):
-    """A local metric from generative models; one for each query."""
+    """A local metric from generative models; one for each query.
+
+    The class attributes are explained in core/method.py: the parameters, the shapes of the dual, and values for tests.
+    """
 
     id = "glml"
     TITLE = "GLML: a local metric from generative models (Noh et al. 2010, 2018)"
@@ -100,7 +106,10 @@ class GLML(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def matrix(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """The metric as floats: (d, d) for one query, (q, d, d) for q queries. Raises ValueError for another shape."""
+        """The metric as floats: (d, d) for one query, (q, d, d) for q queries. Raises ValueError for another shape.
+
+        name: how the message calls it.
+        """
         q, d = given.Q.shape
         M = real_array(metric, name)
         if given.one:
@@ -110,7 +119,10 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return `matrix` if each metric in it is positive definite. Raises ValueError for a singular metric."""
+        """Return the metric as floats, if it is positive definite at each query.
+
+        Raises ValueError for a singular metric. name: how the message calls it.
+        """
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])
         if not (np.linalg.eigvalsh(psd)[:, 0] > 0).all():
@@ -136,16 +148,17 @@ class GLML(ConvexMethod[Instance]):
         return dual(_only(literal_B(given)))
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """(tr[A^-1 B])^2, summed over the queries, from the definitions."""
+        """(tr[A^-1 B])^2 for the metric A of M at each query, summed over the queries, from definitions.py."""
         pairs = zip(literal_B(given), _each(given, M), strict=True)
         return sum((definitions.objective(B, A) for B, A in pairs), 0.0)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """Return the intermediates by the paper's names; for several queries, each has one entry per query.
 
-        log_p (C,), priors included; p = exp(log_p), which may underflow or overflow; G (C, d, d); B (d, d) of norm 1.
-        log_scale: the printed B is exp(log_scale) times B. eigenvalues (d,) of B. case: the proved case of B. seen: the
-        case according to double precision. A: the closed form.
+        objective: that of M. log_p (C,), the log densities with priors; p = exp(log_p), which may underflow or
+        overflow; G (C, d, d), the curvatures; B (d, d) of norm 1. log_scale: the printed B is exp(log_scale) times B.
+        eigenvalues (d,) of B. case: the proved case of B. seen: the case according to double precision. A: the closed
+        form. t is not used.
         """
         found = proved_B(given)
         local = closed_form(found.B, found.noise)
@@ -175,7 +188,10 @@ class GLML(ConvexMethod[Instance]):
         return _certificate(given, _each(given, M), y, u)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The interval in balls (exact.py). Raises ValueError for several queries or a model other than Gaussians."""
+        """The interval that contains the optimum, proved in exact arithmetic (exact.py).
+
+        root (d, r): R with R R^T near M. Raises ValueError for several queries or a model other than Gaussians.
+        """
         from cvxml.methods.glml.exact import exact_interval
 
         return exact_interval(given, _each(given, M)[0], dual, root=root)
@@ -187,17 +203,23 @@ class GLML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form at each query, in one step, which is reported to the callback."""
+        """The closed form at each query. It is one step, and is reported to the callback.
+
+        The other arguments are not used.
+        """
         found = self._found(given, _closed_form(proved_B(given)))
         step = in_one_step(found.metric, found.dual, partial(self.certify, given), callback)
         return step._replace(status=found.status)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The metric that the literal problem gives at each query, with the dual variables of `best_dual`."""
+        """The metric that the literal problem gives at each query, with the best dual variables for B.
+
+        solver: "clarabel" or "scs".
+        """
         return self._found(given, np.array([_literal(B, solver) for B in literal_B(given)]))
 
     def _found(self, given: Instance, A: FloatArray) -> Found:
-        """The metrics A (q, d, d) with the dual variables of `best_dual`.
+        """The metrics A (q, d, d), with the dual variables y and u (q,) that give the best bound for B at each query.
 
         The status is NOT_ATTAINED if B is proved singular and semidefinite at a query.
         """
@@ -219,7 +241,10 @@ class GLML(ConvexMethod[Instance]):
         return f"B{where} is singular and semidefinite, so no metric attains the infimum" if count else ""
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """The final status. NOT_ATTAINED stays, even if the metric is certified within tol of the infimum."""
+        """The final status: `found` if it is NOT_ATTAINED, even if the metric is certified within tol of the infimum.
+
+        Any other status is decided by the certificate.
+        """
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
@@ -270,7 +295,7 @@ def _shares(p: Instance, C: int) -> list[float]:
 
 
 def _closed_form(found: ProvedB) -> FloatArray:
-    """The closed-form metrics (q, d, d). At a B that is proved definite, A is B or -B up to a positive factor."""
+    """The closed-form metrics (q, d, d). If B is proved definite, A is B or -B up to a positive factor."""
     A = closed_form(found.B, found.noise).A
     for k, (B, error) in enumerate(zip(found.B, found.error, strict=True)):
         sign = sign_of(B, error)
@@ -280,7 +305,10 @@ def _closed_form(found: ProvedB) -> FloatArray:
 
 
 def _literal(B: FloatArray, solver: str) -> FloatArray:
-    """The solution A of the literal problem, scaled to determinant 1."""
+    """The solution A (d, d) of the literal problem for B (d, d), scaled to determinant 1.
+
+    solver: "clarabel" or "scs".
+    """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.glml.problem import problem
 

@@ -1,9 +1,12 @@
-"""The mistakes of GLML implementations that `check` can name. Each is problem (11) with another B.
+"""The mistakes of GLML implementations that `check` can name, called misreadings. Each is problem (11) with another B.
 
-The other B comes from other densities, other curvatures, or another sum over pairs. We name a mistake if the metric A
-is proved to solve the other problem. Let M = A^-1, of determinant 1 (certify.py).
+Problem (11) is to minimise (tr A^-1 B)^2 over the metrics A of determinant 1.
+B = sum_{i<j} p_i p_j (p_j - p_i) (G_i - G_j) at a query, with the densities p_i and curvatures G_i of the classes (14).
+The other B comes from other densities, other curvatures, or another sum over pairs. A function of type `Misread`
+returns it, of norm 1, with its rounding error. A `Question` holds the metric A that `check` refuted, with its data and
+parameters. We name a mistake if A is proved to solve the other problem. Let M = A^-1, of determinant 1, and ||B|| = 1.
 
-definite B    The optimum of (11) is A proportional to |B|, and unique.
+definite B    The optimum of (11) is A proportional to B or -B, and unique.
 indefinite B  The paper chooses one of many optima, its closed form E. We accept two proofs. Either A is close to E:
               tr M E >= D |det E|^(1/D), with equality only for A proportional to E. The relative gap of this inequality
               (squared) is returned. Or A is any optimum: |tr M B| / ||M|| <= `VANISHES`. A metric unrelated to B passes
@@ -37,7 +40,7 @@ Misread = Callable[[Question, Instance], Pair | None]  # None if the mistake can
 
 
 def left(question: Question, misread: Misread) -> float:
-    """Return a proved relative gap of the metric in the misread problem.
+    """Return a proved relative gap of the metric in the problem with the B of `misread`.
 
     inf if no gap is proved, if the mistake cannot occur, and if every metric is optimal.
     """
@@ -57,7 +60,10 @@ def left(question: Question, misread: Misread) -> float:
 
 
 def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
-    """Return the relative gap of the metric for this B (d, d), or inf if the certificate does not decide."""
+    """Return the relative gap of the metric for this B (d, d), or inf if the certificate does not decide.
+
+    noise: a bound of the error of B, entry by entry.
+    """
     y, u = best_dual(B, noise)
     proof = certify_at(B, question.metric, y, u, noise)
     if not (proof.feasibility.feasible and proof.decides(question.tol) and proof.scale > 0):
@@ -70,7 +76,12 @@ def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """A Gaussian for each class, with terms left out by mistake. Fields are in the coordinates (x - origin) / unit."""
+    """A Gaussian for each class, with terms left out by mistake. Its fields are in the coordinates (x - origin) / unit.
+
+    means (C, d), precisions S (C, d, d), log_priors (C,), origin (C, d): for each class. pull: True if the curvature
+    has the term S (x - mu)(x - mu)^T S. push: True if it has the term -S. factor: True if the density has the factor
+    |S|^(1/2).
+    """
 
     means: FloatArray  # (C, d)
     precisions: FloatArray  # (C, d, d)
@@ -89,7 +100,7 @@ class Gaussians:
         return logs
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
-        """The curvatures G_c(x) with the terms that are not left out, times unit^2, (q, C, d, d)."""
+        """The curvatures G_c(x) without the terms left out, times unit^2, (q, C, d, d). Q (q, d): the queries."""
         z = (Q[:, None] - self.origin) / self.unit - self.means
         pulls = np.einsum("cde,qce->qcd", self.precisions, z)
         outer = pulls[:, :, :, None] * pulls[:, :, None, :]
@@ -121,8 +132,8 @@ def _gaussians(
 ) -> Gaussians | None:
     """Return the Gaussians with other covariances or without a term; None if the model is not "gaussian".
 
-    covariance: (Sigma, n, alpha) -> the other covariance. shrinks: alpha is relative to the variances. left_out: terms
-    of `Gaussians` that are False. Raises ValueError for a singular covariance.
+    covariance: (Sigma, n, alpha) -> the other covariance of a class of n points. shrinks: alpha is relative to the
+    variances. left_out: fields of `Gaussians` that are False. Raises ValueError for a singular covariance.
     """
     if p.params["model"] != "gaussian":
         return None
@@ -156,7 +167,10 @@ def _gaussian(**how: Any) -> Misread:
 
 
 def _with_alpha(covariance: Covariance) -> Misread:
-    """Return the misreading in which `covariance` adds alpha in another way. It does not apply if alpha is 0."""
+    """Return the misreading in which `covariance` adds alpha to Sigma in another way. It does not apply if alpha is 0.
+
+    covariance: (Sigma, n, alpha) -> the other covariance of a class of n points.
+    """
 
     def misread(_: Question, p: Instance) -> Pair | None:
         if p.params["alpha"] == 0 or (covariance is _shrunk and p.params["alpha"] > 1):
@@ -193,7 +207,7 @@ def _at_the_mean(_: Question, p: Instance) -> Pair | None:
 
 
 def _log_densities(p: Instance) -> FloatArray:
-    """log(prior_c p_c) (C,) at the first query, shifted so that the largest is 0."""
+    """log(prior_c p_c) (C,) at the first query, shifted by a constant so that the largest is 0."""
     logs = p.model.log_densities(p.Q)[0]
     shifted: FloatArray = logs - logs.max()
     return shifted
@@ -236,7 +250,8 @@ def _left_without_two(question: Question) -> float:
 def _no_counts(_: Question, p: Instance) -> Pair | None:
     """|B| of norm 1 and its rounding error, for the mistake A = |B| at an indefinite B; None for another B.
 
-    If d+ = d-, the closed form of the paper is A = |B|, too.
+    The eigenvalues of |B| are the absolute values of those of B. The closed form of the paper multiplies them by d+ or
+    d-, the numbers of positive and of negative eigenvalues. If d+ = d-, it is A = |B|, too.
     """
     found = curvature(p.model, p.Q)
     if closed_form(found.B, found.noise).cases[0] is not Case.INDEFINITE:

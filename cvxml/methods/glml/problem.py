@@ -1,8 +1,9 @@
 """The literal problem of GLML at one query, and its dual. Equation numbers are those of 2018.
 
-Corrected: the papers call (11), which is (8) of 2010, a simple SDP in A. It is not convex in A. It is convex in
-M = A^-1 and has the same value: if |M| >= 1, then M / |M|^(1/D) has determinant 1, and |tr M B| is not larger there.
-B is computed in definitions.py.
+The problem (11) is to minimise (tr A^-1 B)^2 over the metrics A of determinant 1, for a symmetric B, which
+definitions.py computes. Corrected: the papers call (11), which is (8) of 2010, a simple SDP in A. It is not convex in
+A. It is convex in M = A^-1 and has the same value: if |M| >= 1, then M / |M|^(1/D) has determinant 1, and |tr M B| is
+not larger there.
 
 `dual`. Let s be a sign with s B >> 0, and t = s tr[M B]. The Lagrangian t^2 + y (s tr[M B] - t) - u log det M has its
 minimum at M = (u / y) (s B)^-1, t = y / 2. If neither B nor -B is positive definite, its infimum over M is -infinity
@@ -48,7 +49,7 @@ def problem(B: FloatArray) -> cp.Problem:
 
 
 def dual(B: FloatArray) -> cp.Problem:
-    """The dual problem. Variables: "y" and "u", both of shape ()."""
+    """The dual problem. Variables: "y" and "u", both scalars."""
     D = len(B)
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")

@@ -1,7 +1,10 @@
 """B at the queries in floats, a bound of its error, and a proof whether B is definite, indefinite, singular or zero.
 
+B is a weighted sum of the curvatures G_c = (Hessian of p_c) / p_c of the classes, over its norm (solver.py). Which
+numbers define it depends on the model.
+
 One Gaussian for each class: B is defined by the data. If an inverse covariance is nearly singular, B in double
-precision may have no correct digit. So B is computed in balls and rounded once (exact.py).
+precision may have no correct digit. So B is computed in intervals with many digits and rounded once (exact.py).
 
 A fitted mixture: the weights, means and covariances are floats, and they define the problem exactly. The errors of
 their inverses, densities and curvatures are bounded here. Let T be the computed whitening of a covariance, and
@@ -33,7 +36,11 @@ UNDERFLOW = 1e-290  # more than underflow changes any sum here
 
 
 class ProvedB(NamedTuple):
-    """B at q queries, with bounds of its error."""
+    """B at q queries, with bounds of its error, and its case.
+
+    B (q, d, d): of norm 1, or 0. error (q, d, d): bounds of the error, entry by entry. noise (q,): eigenvalues up to
+    this count as 0 in the solver. cases: the proved case of B at each query, or None.
+    """
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
     error: FloatArray  # (q, d, d): bounds of the error, entry by entry
@@ -75,7 +82,10 @@ def _case(sign: Sign | None, B: FloatArray) -> Case | None:
 
 
 def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
-    """Return bounds (q,) of the error of the B (norm 1) in `found`, in the Frobenius norm; inf if there is no bound."""
+    """Return bounds (q,) of the error of B in `found`, in the Frobenius norm; inf if there is no bound.
+
+    found: B of norm 1 at the queries Q (q, d), as computed from `model`.
+    """
     a, norm = found.a, found.norm
     with np.errstate(all="ignore"):
         log_p = model.log_densities(Q)
@@ -93,7 +103,11 @@ def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
 
 
 class Errors(NamedTuple):
-    """Bounds of the errors of the log densities and curvatures of K components at q queries."""
+    """Bounds of the errors for K components N_k of a mixture at q queries; each array is (q, K).
+
+    logs: of log(weight_k N_k). G: of the curvature G_k times unit^2, in the Frobenius norm. sizes: bounds of ||G_k||
+    unit^2.
+    """
 
     logs: FloatArray  # (q, K): of the error of log(weight_k N_k)
     G: FloatArray  # (q, K): of the error of G_k unit^2, in the Frobenius norm
@@ -125,10 +139,10 @@ def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
 def sum_error(
     model: Mixtures, Q: FloatArray, errors: Errors, weights: FloatArray, weights_error: FloatArray
 ) -> FloatArray:
-    """Return bounds (q,), in the Frobenius norm, of the error of the computed sum_c weights_c G_c unit^2 at each query.
+    """Return bounds (q,) of the error of the computed sum_c weights_c G_c unit^2 at each query, in the Frobenius norm.
 
-    G_c: the curvature of class c, a mixture of components. unit: that of the model. The weights (q, C) have errors up
-    to weights_error (q, C).
+    G_c: the curvature of class c, a mixture of components. unit: that of the model. errors: bounds for the components.
+    The weights (q, C) have errors up to weights_error (q, C).
     """
     K, d = model.means.shape
     b, error = np.abs(weights)[:, model.of_class], weights_error[:, model.of_class]
@@ -144,17 +158,21 @@ def sum_error(
 
 
 def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray:
-    """Return bounds (q, C) of the errors of log(prior_c p_c)."""
+    """Return bounds (q, C) of the errors of log(prior_c p_c) at the queries Q (q, d).
+
+    errors: bounds for the components.
+    """
     logs = np.abs(model.components(Q))
     each = errors.logs + (4 + len(model.means)) * EPS * (1 + logs)
     return np.stack([each[:, model.of_class == c].max(axis=1) for c in range(model.n_classes)], axis=1)
 
 
 def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
-    """Return bounds (q, C) of the errors of the weights of `pair_weights`; inf at a query with all densities equal.
+    """Return bounds (q, C) of the errors of the weights a_c in B = sum_c a_c G_c (`pair_weights` of solver.py).
 
-    error (q, C): bounds of the errors of the log densities. T_ij = p_i p_j (p_j - p_i) is a difference of two products
-    of three densities each.
+    log_p (q, C): the log densities; error (q, C): bounds of their errors. The weights are sums of
+    T_ij = p_i p_j (p_j - p_i), a difference of two products of three densities each. The bounds are inf at a query with
+    all densities equal, unless there are two classes.
     """
     q, C = log_p.shape
     if C == 2:  # the weights are 1 and -1, exactly

@@ -1,6 +1,8 @@
 """An interval of (tr M B)^2 for a B of floats, for the verified checker (validation/verified/Glml.v).
 
-M = c A^-1 is feasible if c^d >= |A|. Every feasible M has tr M B >= t if B is definite and t^d <= d^d |B|.
+The verified checker is a program; Coq has checked the proof that its verdicts are right. It judges a metric A for the
+problem to minimise (tr M B)^2 over M = A^-1 with determinant |M| >= 1 (problem.py). M = c A^-1 is feasible if
+c^d >= |A|, for d rows. Every feasible M has tr M B >= t if B is positive definite and t^d <= d^d |B|.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ OVER = 1 << 80
 
 
 class Bounds(NamedTuple):
-    """t (down) and c (up) of the module docstring times `OVER`, as integers; B or -B, whichever has a trace >= 0."""
+    """The numbers t and c of the module docstring as integers, with the unit 1 / `OVER` = 2^-80.
+
+    B (d, d): B or -B, so that its trace is at least 0. trace: t times `OVER`, rounded down; 0 if B is not positive
+    definite. scale: c times `OVER`, rounded up.
+    """
 
     B: FloatArray  # (d, d)
     trace: int  # 0 if B is not proved definite

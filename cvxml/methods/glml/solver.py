@@ -1,19 +1,23 @@
 """The solver of GLML: B at many queries, then the closed form of the local metric.
 
-**B.** Let p_c be the densities, times their priors. Then B = sum_{i < j} T_ij (G_i - G_j) = sum_i a_i G_i with
+A local metric A minimises (tr A^-1 B)^2 over the metrics of determinant |A| = 1, at a query x.
+
+**B.** Let p_c be the densities, times their priors, and G_c = (Hessian of p_c at x) / p_c the curvature of class c.
+Then B = sum_{i < j} T_ij (G_i - G_j) = sum_i a_i G_i with
     T_ij = p_i p_j (p_j - p_i),      a_i = sum_{j != i} T_ij      (T_ji = -T_ij).
-The metric depends on the direction of B only. So T is divided by its largest entry, which is found in logarithms, and
-B by its norm. Dividing the densities by the largest density is not enough: with alpha = 1 entries of T of 1e-85 remain.
+The metric depends on the direction of B only. So T is divided by its largest entry, which is found in logarithms, and B
+by its norm. Dividing the densities by the largest density is not enough: with alpha = 1 entries of T of 1e-85 remain.
 
 With two classes B is T_12 (G_1 - G_2), and A(B) = A(-B): the direction is G_1 - G_2, and no density is needed. If
 p_1 = p_2, the printed B is 0 and every metric is optimal. We take the limit G_1 - G_2, and `equal` is True.
 
 **The closed form**, (13) of 2018. B has eigenvalues L+ > 0 (d+ of them) and L- < 0 (d- of them), eigenvectors U+, U-:
     A = beta [U+ U-] diag(d+ L+, -d- L-) [U+ U-]^T,       beta such that |A| = 1.
-definite     all eigenvalues have one sign: A, proportional to |B|, is the unique optimum
-indefinite   both signs occur: the optimal value 0 is attained by many metrics, and A is the choice of the paper
-singular     some eigenvalues are 0, the others have one sign: the infimum 0 is not attained
-zero         B = 0: every metric is optimal, and A = I
+The cases of B:
+    definite     all eigenvalues have one sign: A, proportional to B or -B, is the unique optimum
+    indefinite   both signs occur: the optimal value 0 is attained by many metrics, and A is the choice of the paper
+    singular     some eigenvalues are 0, the others have one sign: the infimum 0 is not attained
+    zero         B = 0: every metric is optimal, and A = I
 Eigenvectors of eigenvalue 0 do not change tr A^-1 B. Their eigenvalue in A is the geometric mean of the others.
 """
 
@@ -41,7 +45,10 @@ class Case(Enum):
 
 
 class Local(NamedTuple):
-    """The closed-form metrics at q queries, and the case of B at each of them."""
+    """The closed-form metrics A (q, d, d) at q queries, and the case of B at each.
+
+    values (q, d): the eigenvalues of B, ascending.
+    """
 
     A: FloatArray  # (q, d, d), determinant 1
     cases: list[Case]
@@ -49,7 +56,7 @@ class Local(NamedTuple):
 
 
 def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
-    """Return the local metrics for B (q, d, d). Eigenvalues with absolute values up to `noise` (q,) count as 0."""
+    """Return the closed-form metrics for B (q, d, d). Eigenvalues of a size up to `noise` (q,) count as 0."""
     values, vectors = np.linalg.eigh(B)
     weights, cases = weights_of(values, noise)
     A = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
@@ -57,9 +64,9 @@ def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
 
 
 def weights_of(values: FloatArray, noise: FloatArray | float = 0.0) -> tuple[FloatArray, list[Case]]:
-    """Return the eigenvalues of A (q, d), with product 1, and the cases, from `values`, the eigenvalues of B (q, d).
+    """Return the eigenvalues (q, d) of A, with product 1, and the cases, from the eigenvalues `values` of B.
 
-    Eigenvalues of B with absolute values up to `noise` (q,) count as 0.
+    values (q, d). Those of a size up to `noise` (q,) count as 0.
     """
     d = values.shape[1]
     size = np.abs(values)
@@ -83,7 +90,13 @@ def _case(n_plus: int, n_minus: int, d: int) -> Case:
 
 
 class Curvature(NamedTuple):
-    """B of norm 1 at q queries, with its rounding error, and the sum that was normalised."""
+    """B at q queries, with its rounding error.
+
+    B (q, d, d): of norm 1, or 0. equal (q,): True if all densities are equal, so that the printed B is 0. log_scale
+    (q,): the printed B is exp(log_scale) times B. noise (q,): the rounding error of B; smaller eigenvalues count as 0.
+    a (q, C): the weights a_c, with the largest |T_ij| scaled to 1. norm (q,): the norm of sum_c a_c G_c, by which B was
+    divided.
+    """
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
     equal: np.ndarray  # (q,): True if all densities are equal, so that the printed B is 0
@@ -94,7 +107,7 @@ class Curvature(NamedTuple):
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return B (q, d, d) or -B, and a bound of its rounding (q,), as `closed_form` needs them.
+    """Return B (q, d, d) of norm 1, or -B, at the queries Q (q, d), and a bound (q,) of its rounding error.
 
     With two classes of one Gaussian each, the densities are not computed.
     """
@@ -140,7 +153,8 @@ def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray,
 def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the weights a_i = sum_j T_ij (q, C), divided by the largest |T_ij|, and the logarithm of that (q,).
 
-    T_ij = p_i p_j (p_j - p_i). If all densities of a query are equal, the results are 0 and -inf. log_p (q, C).
+    T_ij = p_i p_j (p_j - p_i). If all densities of a query are equal, the results are 0 and -inf. log_p (q, C): the
+    logarithms of the densities.
     """
     log_T = log_sizes(log_p)[2]
     largest = log_T.max(axis=(1, 2))
@@ -151,9 +165,9 @@ def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def log_sizes(log_p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the smaller and the larger of log p_i and log p_j, and log |T_ij|, (q, C, C) each.
+    """Return the smaller and the larger of log p_i and log p_j, and log |T_ij|, (q, C, C) each, for all i and j.
 
-    T_ij = p_i p_j (p_j - p_i), for all pairs of classes. log_p (q, C).
+    T_ij = p_i p_j (p_j - p_i), and i, j are classes. log_p (q, C): the logarithms of the densities.
     """
     first, second = log_p[:, :, None], log_p[:, None, :]
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -162,9 +176,10 @@ def log_sizes(log_p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return sum_c a_c G_c(x), (q, d, d), and the sum of the norms of its terms (q,).
+    """Return sum_c a_c G_c(x), (q, d, d), for weights a (q, C), and the sum of the norms of its terms (q,).
 
-    G_c(x): the curvature of class c at a query x; for `Mixtures` in their unit. a (q, C): any weights.
+    G_c(x): the curvature of class c at a query x in Q (q, d). For `Mixtures` the sums are multiplied by the square of
+    their unit.
     """
     if isinstance(model, Mixtures):
         with np.errstate(over="ignore", invalid="ignore"):  # `normalised` refuses an overflow

@@ -1,13 +1,17 @@
 """NCA: neighbourhood components analysis (Goldberger et al. 2004).
 
-problem.py      The problem in cvxpy: the convex step at a metric, its dual, and the convex case.
-definitions.py  The formulas of the note by loops: f, g, their gradients, and all intermediates row by row.
+The metric is Q = A^T A. Its objective F is -f or -g: f is the expected number of points that a random neighbour
+classifies correctly, g the sum of the logarithms of these probabilities. It is not convex. The convex step at a metric
+is a convex function that is at least F everywhere and equals F at this metric.
+
+problem.py      The convex step in cvxpy, its dual, and the convex case.
+definitions.py  The formulas of our source by loops: f, g, their gradients, and all intermediates row by row.
 instance.py     The checked inputs: points, classes or a similarity, rank, criterion.
 descent.py      The fast objective, gradient and Hessian, and their descent.
 solver.py       The solver: starts, descents, dual variables, and the choice of the best metric.
-rows.py         Bounds on the rounding errors of p, w and the gradient, point by point.
-certify.py      The certificate: stationarity, the bound of the convex step, and suprema at infinity.
-exact.py        The certificate without rounding: the interval in balls.
+rows.py         Bounds on the rounding errors of the probabilities and of the gradient, point by point.
+certify.py      The certificate: stationarity, the bound of the convex step, and suprema that no metric attains.
+exact.py        The certificate without rounding errors, in exact arithmetic and in intervals.
 misreadings.py  The mistakes that `check` recognises.
 method.py       The class NCA, through which the package calls the other files.
 """

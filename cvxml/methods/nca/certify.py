@@ -1,5 +1,8 @@
 """The certificate of a metric for NCA: its objective, its stationarity, and a lower bound of its convex step.
 
+Let X_ij = (x_i - x_j)(x_i - x_j)^T, D_ij = <Q, X_ij>, and p_ij = e^-D_ij / sum_{k != i} e^-D_ik at a metric Q = A^T A.
+With the similarity s_ij, p_i = sum_j s_ij p_ij. The objective F is -f = -sum_i p_i or -g = -sum_i log p_i.
+
 Step. At Q0, let w_ij = s_ij p_ij / p_i, and c_i = 1 for g or c_i = p_i for f. The step is
 
     S(Q) = const + sum_i c_i [ log sum_k e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> + sum_j w_ij log(w_ij / s_ij) ].
@@ -11,11 +14,14 @@ It is at least the objective everywhere, and equal to it at Q0. For rows q_i of 
 The gap at Q0 is a sum of non-negative terms, sum_i c_i KL(q_i || p_i) + <Q0, Z>.
 
 Dual. Two symmetric matrices "R" and "interior" define the rows:
-q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<interior, X_ik>). Repair: theta is the smallest number for which Z
-is psd beyond rounding; a given theta is ignored. If no theta makes Z psd, the bound of the objective itself is used.
 
-Stationarity, in units of the objective, in coordinates of unit covariance (family/geometry/coordinates.py). There, with
-G = dF/dQ:
+    q_i = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<interior, X_ik>),   over k != i.
+
+Repair: theta is the smallest number that makes Z psd beyond rounding; a given theta is ignored. If no theta makes Z
+psd, the bound of the objective itself is used: p_i is at most the largest s_ij.
+
+Stationarity, in units of the objective, in coordinates where the points have unit covariance
+(family/geometry/coordinates.py). There, with G = dF/dQ:
 
     gradient           max(|A|, 1) |dF/dA|, where dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
@@ -32,7 +38,7 @@ in numpy only. This file is independent of descent.py.
 Infinity. As t tends to infinity, p_i of t A tends to the mean of s_ij over the nearest neighbours of i under A. If for
 every i all nearest neighbours have the largest s_ij, then f and g tend to their upper bounds. Every finite metric is
 strictly below, so no metric attains the supremum. With classes this means that every point has its nearest neighbour in
-its own class. `limit` claims it only if it holds for all points that may be nearest within the rounding error.
+the class of the point. `limit` claims it only if it holds for all points that may be nearest within the rounding error.
 There is a second case without a maximum, if the rank is not limited. Suppose that in some direction the points of each
 class coincide, but not all points do. Adding more of this direction improves every metric. `collapsible` decides this
 by ranks, in rationals (numbers/span.py).
@@ -119,14 +125,14 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
 
 
 def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tuple[float, bool]:
-    """Return the scale of the tolerance, and whether it is larger than its rounding error.
+    """Return the scale that tol multiplies, and whether it is larger than its rounding error.
 
-    above: the distance of the objective to its bound. The scale is the smallest of three numbers:
+    above: the distance of the objective to its lower bound. The scale is the smallest of three numbers:
     - `above`;
-    - the distance of the objective to the limit of the multiples of the metric;
+    - the distance of the objective to its limit along the multiples t Q, as t tends to infinity;
     - `PLENTY` times the sum of the absolute terms of the scale derivative.
-    Near infinity all derivatives tend to 0 as fast as these numbers. The second number depends on ties of distances,
-    which rounding may hide; the third does not.
+    For large multiples of a metric, all derivatives tend to 0 as fast as these numbers. The second number depends on
+    ties of distances, which rounding may hide; the third does not.
     """
     if first.length == 0:
         return above, True
@@ -136,7 +142,10 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
 
 
 def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
-    """Return a sentence that says why rounding prevents any certificate; empty if it does not."""
+    """Return a sentence on why rounding prevents any certificate; empty if it does not.
+
+    at: the coordinates of the points. resolved: whether the scale is larger than its rounding error.
+    """
     if at.hidden:
         return at.undecided
     if metric.noise > BLURRED:
@@ -260,7 +269,11 @@ def dual_matrix(dual: Dual, name: str, d: int) -> FloatArray:
 
 
 class Limit(NamedTuple):
-    """The limit of the objective of t Q as t tends to infinity."""
+    """The limit of the objective of t Q as t tends to infinity.
+
+    value: the limit, where nearly equal distances count as ties. best: True if every p_i is proved to tend to its upper
+    bound, for all ties that are possible within the rounding error.
+    """
 
     value: float  # near ties count as ties
     best: bool  # proved for all possible ties: every p_i tends to its upper bound

@@ -1,10 +1,13 @@
-"""The formulas of the note on NCA, by loops over points; and all intermediates for `cvxml evaluate`, row by row.
+"""The formulas of NCA by loops over points; and all intermediates for `cvxml evaluate`, row by row.
 
-With class labels, s_ij is 1 if j != i has the class of i, else 0. For any weights s_ij >= 0:
+Their source is "the note", an article about the paper (method.py), because the paper was not at hand. With class
+labels, s_ij is 1 if j != i has the class of i, else 0. For any weights s_ij >= 0, and x_ik = x_i - x_k:
     p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
     p_i  = sum_j s_ij p_ij
     f    = sum_i p_i,     g = sum_i log p_i
 If a row of s has no positive entry, p_i is 0 for every A. Then p_i is left out of g, and adds 0 to f.
+
+Shapes: X (n, d), s (n, n), A (m, d), Q = A^T A (d, d).
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ def log_p_i(X: FloatArray, s: FloatArray, Q: FloatArray, i: int) -> float:
 
 
 def f(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
-    """Return sum_i p_i, the expected number of points classified correctly."""
+    """Return sum_i p_i, for classes the expected number of points classified correctly."""
     return sum(float(np.exp(log_p_i(X, s, Q, i))) for i in range(len(X)))
 
 
@@ -51,7 +54,10 @@ def objective(X: FloatArray, s: FloatArray, Q: FloatArray, criterion: str) -> fl
 
 
 def gradient_f(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
-    """2 A sum_i ( p_i sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T ), (m, d), as printed."""
+    """Return the gradient of f in A, 2 A sum_i ( p_i sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T ), (m, d).
+
+    The formula is as printed.
+    """
     total = np.zeros((X.shape[1], X.shape[1]))
     for i in range(len(X)):
         p = np.exp(log_p_ij(X, A.T @ A, i))
@@ -63,7 +69,10 @@ def gradient_f(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
 
 
 def gradient_g(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
-    """2 A sum_i ( sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T / sum_j s_ij p_ij ), (m, d), as printed."""
+    """Return the gradient of g in A, (m, d), as printed.
+
+    It is 2 A sum_i ( sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T / sum_j s_ij p_ij ).
+    """
     total = np.zeros((X.shape[1], X.shape[1]))
     for i in range(len(X)):
         if not (s[i] > 0).any():
@@ -78,10 +87,11 @@ def gradient_g(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
 
 
 def continuous_cost(X: FloatArray, w: FloatArray, A: FloatArray) -> float:
-    """The printed cost for weights w (n, n): - sum_ab w_ab log( e^-|y_a - y_b|^2 / sum_cd e^-|y_c - y_d|^2 ).
+    """Return the cost that the note prints for continuous labels, for weights w (n, n) of the pairs.
 
-    y = A x. The denominator is the sum over all pairs c != d: one distribution over all pairs; g has one for every
-    point. The printed sum includes c = d, which would add n terms that are 1 for every A.
+    It is - sum_ab w_ab log( e^-|y_a - y_b|^2 / sum_cd e^-|y_c - y_d|^2 ) for the images y = A x. The denominator is the
+    sum over all pairs c != d. So there is one distribution over all pairs; g has one for every point. The printed sum
+    includes c = d, which would add n terms that are 1 for every A.
     """
     exponents = np.array([[-np.sum((A @ (a - b)) ** 2) for b in X] for a in X])
     np.fill_diagonal(exponents, -np.inf)
@@ -90,9 +100,9 @@ def continuous_cost(X: FloatArray, w: FloatArray, A: FloatArray) -> float:
 
 
 def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArray:
-    """The gradient of `continuous_cost` (m, d): 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T.
+    """Return the gradient of `continuous_cost` in A, (m, d): 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T.
 
-    W: the sum of w. q_ab: e^-|y_a - y_b|^2 divided by its sum over all pairs a != b.
+    W: the sum of w. q_ab: e^-|y_a - y_b|^2 divided by its sum over all pairs a != b, for the images y = A x.
     """
     exponents = np.array([[-np.sum((A @ (a - b)) ** 2) for b in X] for a in X])
     np.fill_diagonal(exponents, -np.inf)
@@ -105,7 +115,12 @@ def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArr
 
 
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
-    """Return all intermediates at A (m, d), by the names of the note, which `NCA.evaluate` lists."""
+    """Return all intermediates at A (m, d), by the names of the note.
+
+    objective, the criterion to minimise; f, g; A; p_ij, w_ij = s_ij p_ij / p_i (n, n); p_i (n,); gradient_f, gradient_g
+    (m, d); gradient_Q (d, d) of the objective; scale_derivative; nearest (n,): the nearest other point;
+    continuous_cost.
+    """
     X, n, d = p.X, *p.X.shape
     p_ij, w_ij, log_p_i = np.zeros((n, n)), np.zeros((n, n)), np.full(n, -np.inf)
     of_f, of_g = np.zeros((d, d)), np.zeros((d, d))

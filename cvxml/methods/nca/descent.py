@@ -1,11 +1,13 @@
 """The objective of NCA, its gradient and Hessian by blocks of rows, and their descent. No n x n array is stored.
 
-Let e_i = A x_i. The gradients of -g, -f and a convex step have the form 2 A sum_ij M_ij x_ij x_ij^T:
+The objective is -f = -sum_i p_i, -g = -sum_i log p_i, or a convex step (certify.py), as a function of A with the metric
+Q = A^T A. Let e_i = A x_i, x_ij = x_i - x_j and d_ij = |e_i - e_j|^2. Then p_ij is the softmax of -d_ij over j != i,
+and p_i = sum_j s_ij p_ij. Each gradient has the form 2 A sum_ij M_ij x_ij x_ij^T:
     -g, -f           M_ij = c_i (w_ij - p_ij), with w_ij = s_ij p_ij / p_i, and c_i = 1 for g or c_i = p_i for f
     a convex step    M_ij = - c_i p_ij with fixed c, plus the gradient of <T, Q>, T = sum c_i w_ij x_ij x_ij^T fixed
 Let m be the row sums plus the column sums of M. The sum over pairs is X^T (diag m - M - M^T) X, so we only need
-products of M with the matrix of the e_i. A block of M is made and used while it is in the cache, as unnormalised
-exponentials e^(-d_ij + shift); a column of ones beside the e_i gives their sums.
+products of M with the matrix E of the e_i. A block of M is made and used while it is in the cache. It is made from
+unnormalised exponentials e^(-d_ij + shift); a column of ones beside the e_i gives their sums.
 
 The descent is L-BFGS on A, first in single precision if there are many points, then Newton steps by conjugate
 gradients. certify.py judges its result, so no proof depends on this file.
@@ -36,7 +38,11 @@ ALL = slice(None)
 
 
 class Block(NamedTuple):
-    """Rows i of the sorted points, and the columns j that contain all their partners (s_ij > 0)."""
+    """A block of rows of M, for the points sorted by class.
+
+    rows: the points i. own: the columns j that contain all their partners, the points with s_ij > 0. soft: s in these
+    columns; None stands for 1 off the diagonal.
+    """
 
     rows: slice
     own: slice  # columns that contain all partners
@@ -44,7 +50,7 @@ class Block(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The constants c and T of a convex step."""
+    """The constants of a convex step: c_i for each point i with a partner, and T = sum c_i w_ij x_ij x_ij^T (d, d)."""
 
     c: FloatArray  # (usable,)
     T: FloatArray  # (d, d)
@@ -72,7 +78,10 @@ class Sums:
 
 
 class Pairs:
-    """The points of an instance, sorted by class and centred, with the objective for metrics A^T A, A (m, d)."""
+    """The points of an instance, sorted by class and centred, with the objective for metrics A^T A, A (m, d).
+
+    Points without a partner come last; they have no row in M.
+    """
 
     def __init__(self, p: Instance):
         usable = p.usable
@@ -100,10 +109,10 @@ class Pairs:
     def value_and_gradient(
         self, A: FloatArray, held: Held | None = None, rough: bool = False
     ) -> tuple[float, FloatArray]:
-        """Return -f or -g at A (m, d) and its gradient (m, d).
+        """Return -f or -g at A (m, d) and its gradient (m, d); with `held`, a convex step with these constants instead.
 
-        With `held`, the convex step takes the place of -f or -g. The value of a step is without its constant term.
-        rough: exponentials and sums in single precision, correct to about 1e-6, and faster.
+        The value of a step is without its constant term. rough: exponentials and sums in single precision, correct to
+        about 1e-6, and faster.
         """
         E = _with_ones(self.X @ A.T)
         left, right = _factors(E)
@@ -145,7 +154,7 @@ class Pairs:
         return value, sums
 
     def hessian_product(self, A: FloatArray, B: FloatArray, held: Held | None = None) -> FloatArray:
-        """Return the Hessian at A times the direction B: (m, d). The function is that of `value_and_gradient`."""
+        """Return the Hessian at A times the direction B, (m, d), of -f or -g; with `held`, of a convex step."""
         E, H = _with_ones(self.X @ A.T), _with_ones(self.X @ B.T)
         of_E, of_H = Sums(E), Sums(H)
         left, right = _factors(E)
@@ -198,7 +207,10 @@ def _with_ones(E: FloatArray) -> FloatArray:
 
 
 def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return left (n, r + 2) and right (n, r + 2) with left right^T = -|e_i - e_j|^2. E (n, r + 1): see `Sums`."""
+    """Return left (n, r + 2) and right (n, r + 2) with left right^T = -|e_i - e_j|^2.
+
+    E (n, r + 1): the rows e_i and a column of ones.
+    """
     size = np.sum(E[:, :-1] ** 2, axis=1)
     left = np.column_stack([2 * E[:, :-1], -size, E[:, -1]])
     right = np.column_stack([E[:, :-1], E[:, -1], -size])
@@ -206,7 +218,7 @@ def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _image(both: FloatArray, E: FloatArray) -> FloatArray:
-    """Return (diag m - M - M^T) E without the column of ones.
+    """Return (diag m - M - M^T) E without the column of ones. E (n, r + 1): the rows e_i and a column of ones.
 
     both (n, r + 1): (M + M^T) E. Its last column is m, because the last column of E is ones.
     """
@@ -218,7 +230,7 @@ def _exponentials(
 ) -> tuple[FloatArray, FloatArray]:
     """Return e^(-d_ik - top_i) (b, n) for rows i of a block, 0 at k = i, and top_i = max_k -d_ik (b,).
 
-    d_ik = |e_i - e_k|^2 is computed in double precision, from the factors of `_factors`.
+    left, right: the factors with left right^T = -d (n, n). The exponents are computed in double precision.
     """
     exponents = left[block.rows] @ right.T
     here = np.arange(len(exponents))
@@ -234,7 +246,9 @@ def _partner_exponentials(
 ) -> tuple[FloatArray, FloatArray]:
     """Return s_ij e^(-d_ij - top_i + shift_i) for rows i and partner columns j of a block, and shift (b,).
 
-    P, top: the result of `_exponentials`. shift_i is 0 unless the partners of i underflow in P.
+    The partner columns are those with s_ij > 0. P (b, n): e^(-d_ik - top_i), with top_i (b,) the largest exponent of
+    row i. left, right: the factors with left right^T = -d (n, n). shift_i is 0 unless the exponentials of all partners
+    of i underflow in P.
     """
     W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
     shift = np.zeros(len(W))
@@ -251,7 +265,7 @@ def _partner_exponentials(
 
 
 def _in_threads(n: int, blocks: list[Block], sum_of: Callable[[list[Block]], Any]) -> list[Any]:
-    """Return the list [sum_of(blocks)], or the results of two halves in two threads if there are many points."""
+    """Return the list [sum_of(blocks)], or the results of two halves in two threads if there are many points n."""
     # always two halves, so that the order of summation is the same on every machine
     return [sum_of(blocks)] if n < THREADED else [*side_by_side(sum_of, [blocks[::2], blocks[1::2]])]
 
@@ -273,14 +287,15 @@ class Iterate:
 
     @property
     def change(self) -> float:
-        """max(|A|, 1) |dF/dA|: to first order, the change of the objective F under a relative change of A."""
+        """max(|A|, 1) |dF/dA|: to first order, the change of the objective F by a change of A of relative size 1."""
         return max(float(np.linalg.norm(self.A)), 1.0) * float(np.linalg.norm(self.gradient))
 
 
 class Descent:
     """A descent of -f, -g or a convex step from A (m, r). `at` is the current iterate, also after an interrupt.
 
-    enough: the stopping criterion. held: the constants of the step; None for -f or -g. report: called after each step.
+    enough: the stopping criterion. held: the constants of the convex step; None for -f or -g. report: called after each
+    step with the iterate and the name of the phase.
     """
 
     def __init__(
@@ -316,7 +331,7 @@ class Descent:
         return self.enough(self.at)
 
     def move_to(self, A: FloatArray) -> bool:
-        """Continue from A if its objective is lower; return whether it is."""
+        """Continue from A if its objective is lower than that of the current iterate; return whether it is."""
         new = self._evaluate(A)
         if not new.value < self.at.value:
             return False
@@ -327,9 +342,10 @@ class Descent:
         return self.iterations >= max_iter or self.enough(self.at)
 
     def _lbfgs(self, max_iter: int, rough: bool) -> bool:
-        """Run L-BFGS until `enough` holds or no step helps; in single precision, until that precision is reached.
+        """Run L-BFGS until `enough` holds or no step helps.
 
-        Returns True if the descent is to end: `enough` holds, the iterations are used up, or the iterate diverges.
+        rough: in single precision, until that precision is reached. Returns True if the descent is to end: `enough`
+        holds, the iterations are used up, or the iterate diverges.
         """
         shape = self.at.A.shape
         last = [self.at]
@@ -364,7 +380,7 @@ class Descent:
         return self._stopped(max_iter)
 
     def _newton(self, max_iter: int) -> bool:
-        """Take Newton steps while each halves the gradient; a line search would only compare rounding errors.
+        """Take Newton steps while each halves the gradient. (A line search would only compare rounding errors.)
 
         Returns True if the descent is to end: `enough` holds, or the iterations are used up.
         """
@@ -393,4 +409,4 @@ class Descent:
 
 
 class _Diverged(Exception):
-    """The iterate is larger than LARGEST."""
+    """The norm of A exceeds `LARGEST`; distances have no correct digits then."""

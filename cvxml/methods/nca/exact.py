@@ -1,19 +1,24 @@
 """The exact interval of NCA: objective and bound of the convex step in balls (cvxml/core/balls.py), without rounding.
 
-The metric is V = M M^T, which is psd for every M. M is computed in floating point (core/integer_matrices.py), or given.
-Distances are integers times a power of two; p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) are balls. Let
+A ball is an interval that is proved to contain a real number. The metric is V = M M^T, which is psd for every M. M is
+computed in floating point (core/integer_matrices.py), or given. Distances are integers times a power of two. p_ij (the
+softmax of minus the distances), p_i = sum_j s_ij p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) are balls.
+Let
 
-    q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>)
+    q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),   X_ik = (x_i - x_k)(x_i - x_k)^T,
 
 with "R" and I = "interior" of the dual. For 0 <= theta <= 1 the rows of q are in the simplex, and the step is at least
 
-    const + sum c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij is psd (certify.py).
+    const + sum c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij is psd (certify.py),
 
-Z is proved positive definite on the span of the differences of the points, in features that are a basis of it. The
-smallest theta that allows this proof is taken, to `BISECTIONS` bits. The bound is the larger of this one and of the
-trivial bound, that no p_i is above the largest s_ij.
+with the entropy H. Z is proved positive definite on the span of the differences of the points, in features that are a
+basis of it. The smallest theta that allows this proof is taken, to `BISECTIONS` bits. The bound is the larger of this
+one and of the trivial bound, that no p_i is above the largest s_ij.
 
 If the allowed rank is less than that of the points, the first-order step is bounded (family/stationary/stationary.py).
+
+In the functions, points * 2^at are the points minus the first one, in integers. `found` has the `Row` of each usable
+point, a point i with some s_ij > 0. `basis` lists features that are a basis.
 """
 
 from __future__ import annotations
@@ -58,7 +63,11 @@ LOWEST_EXPONENT = 200  # theta is 0 or at least 2^-LOWEST_EXPONENT
 
 
 class Row(NamedTuple):
-    """p_ij, w_ij, c_i and their sums for point i at the metric V, as balls."""
+    """The probabilities of a point i at the metric V, as balls.
+
+    others: the points k != i. each: p_ik for these. w: w_ij for each partner j. c: c_i. p, log_p: p_i and its
+    logarithm. tangent: sum_j w_ij log(w_ij / s_ij).
+    """
 
     others: list[int]
     w: dict[int, Any]
@@ -70,7 +79,11 @@ class Row(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """The convex step at the metric V = M M^T, and the two matrices of rows that its bound mixes."""
+    """The convex step at the metric V = M M^T, and the rows q of its bound.
+
+    root (d, r): M. D: the distances are D 2^unit, with integers D. found: the `Row` of each usable point. mixture: the
+    rows q; None if no theta makes Z positive definite, or if sum c_i (H(q_i) + tangent_i) is not positive.
+    """
 
     root: FloatArray  # M (d, r)
     D: list[list[int]]  # distances, times 2^-unit
@@ -80,7 +93,10 @@ class Shares(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """The rows q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>) over k != i, for each usable point i."""
+    """The rows q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>) over k != i, for each usable point i.
+
+    R, interior: the two softmaxes, as balls, by the point i.
+    """
 
     R: dict[int, list[Any]]
     interior: dict[int, list[Any]]
@@ -93,10 +109,11 @@ class Mixture(NamedTuple):
 
 
 def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return the exact interval of the step of the metric `Q` (d, d), from any "R" and "interior" (d, d).
+    """Return an interval that contains the optimum of the convex step of `Q` (d, d), proved without rounding.
 
-    root: M (d, r), computed from Q by default. If the rank is limited, the interval is for the first-order step and the
-    dual is ignored; ValueError is raised for a root of a rank above n_components.
+    dual: any symmetric matrices "R" and "interior" (d, d). root (d, r): M with M M^T near Q, computed from Q by
+    default. If the rank is limited, the interval is for the first-order step and the dual is ignored; ValueError is
+    raised for a root of a rank above n_components.
     """
     points, at = from_the_first(p.X)
     basis = basis_of(points)
@@ -121,7 +138,7 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
-    """Return what the exact interval of the step of `Q` (d, d) is computed from: distances, p, w and the mixture q.
+    """Return the distances, p, w and the rows q from which the exact interval of the step of `Q` (d, d) is computed.
 
     dual: any "R" and "interior" (d, d). Use it with `precision()` of cvxml/core/balls.py. The rank must not be limited.
     """
@@ -136,9 +153,9 @@ def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
 
 
 def _at(p: Instance, points: Any, at: int, M: FloatArray) -> tuple[list[list[int]], int, dict[int, Row]]:
-    """Return the distances at M M^T as integers, their exponent of two, and the `Row` of each usable point.
+    """Return the distances at the metric M M^T as integers D, a number `unit`, and the `Row` of each usable point.
 
-    points * 2^at are the points, minus the first one.
+    The distances are D 2^unit. points * 2^at are the points, minus the first one. M (d, r).
     """
     rows, root_at = whole(M)
     D, unit = all_distances(points * rows), 2 * (at + root_at)
@@ -178,9 +195,9 @@ def _log_softmax(D: list[int], unit: int) -> list[Any]:
 def _step(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, Row], dual: Dual
 ) -> Any | None:
-    """Return the lower bound of the step, a ball, from any "R" and "interior".
+    """Return the lower bound of the convex step, a ball, from any "R" and "interior" of the dual.
 
-    None if no theta makes Z positive definite.
+    None if no theta makes Z positive definite. The arguments are explained in the module docstring.
     """
     mixture = _mixture(p, points, at, basis, found, dual)
     if mixture is None:
@@ -201,7 +218,10 @@ def _entropy(q: list[Any]) -> Any:
 def _mixture(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, Row], dual: Dual
 ) -> Mixture | None:
-    """Return the mixture of the rows of "R" and "interior", or None if no theta makes Z positive definite."""
+    """Return the rows q for the smallest theta, from "R" and "interior" of the dual.
+
+    None if no theta makes Z positive definite. The arguments are explained in the module docstring.
+    """
     matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
     R, interior = (_softmax(points, at, matrix, found) for matrix in matrices)
     columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
@@ -220,7 +240,10 @@ def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, Row]) ->
 
 
 def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
-    """The matrix c_i (w_ij - q_ij) (n, n) of balls; 0 in the rows of points without a partner."""
+    """The matrix c_i (w_ij - q_ij) (n, n) of balls; 0 in the rows of points without a partner.
+
+    q: the rows q_ij over j != i, by the point i.
+    """
     weights = flint().arb_mat(n, n)
     for i, row in found.items():
         for k, each in zip(row.others, q[i], strict=True):
@@ -255,7 +278,10 @@ def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
 
 
 def _trivial(p: Instance, usable: list[int]) -> Any:
-    """A lower bound of the objective: p_i is a mean of s_ij, so it is at most the largest s_ij."""
+    """The trivial lower bound of the objective, a ball: p_i is a mean of s_ij, so it is at most the largest s_ij.
+
+    usable: the points with a partner, a point j with s_ij > 0.
+    """
     largest = [ball(float(p.row(i).max())) for i in usable]
     return -total(largest if p.criterion == "f" else [each.log() for each in largest])
 
@@ -263,9 +289,10 @@ def _trivial(p: Instance, usable: list[int]) -> Any:
 def _scale(
     p: Instance, D: list[list[int]], usable: list[int], objective: Any, trivial: Any, moved: bool
 ) -> Fraction:
-    """The distance of the objective to its bound `trivial`, or to its limit along the multiples if that is less.
+    """The distance of the objective to its bound `trivial`, or to its limit along the multiples t V if that is less.
 
-    0 if the distance to the limit is as small as rounding. moved: whether the metric is not 0.
+    D: the distances, integers. usable: the points with a partner. moved: whether the metric is not 0. The result is 0
+    if the distance to the limit is as small as rounding.
     """
     above = max(ends(objective - trivial)[0], Fraction(0))
     if not moved:

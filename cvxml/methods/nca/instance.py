@@ -1,8 +1,10 @@
 """The checked data of NCA: points, the similarity s_ij of pairs (by classes or given), the rank, and the criterion.
 
 A partner of a point i is a point j with s_ij > 0. A point is usable if it has a partner. With classes, s_ij is 1 for
-two points of the same class. `by_target` and `by_known_class` make a similarity for regression, and for labels that are
-partly unknown.
+two points of the same class. p_ij is the probability that i picks j as its neighbour, a softmax of minus the squared
+distances, and p_i = sum_j s_ij p_ij. The objective to minimise is -f = -sum_i p_i or -g = -sum_i log p_i.
+
+`by_target` and `by_known_class` make a similarity for regression, and for labels that are partly unknown.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ CRITERIA = ("f", "g")
 
 
 class Instance(NamedTuple):
-    """Checked data of NCA."""
+    """Checked data of NCA.
+
+    X (n, d): the points. y (n,): codes of the classes; zeros if a similarity was given. similarity: s (n, n); None for
+    classes. m: the largest allowed rank of the metric. criterion: "f" or "g". names: those of the classes.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes of the classes; zeros if a similarity was given
@@ -38,13 +44,13 @@ class Instance(NamedTuple):
 
     @property
     def usable(self) -> np.ndarray:
-        """(n,) True for a point with a partner."""
+        """A mask (n,), True for each point with a partner."""
         if self.similarity is None:
             return np.asarray(np.bincount(self.y)[self.y] > 1)
         return np.asarray((self.similarity > 0).any(axis=1))
 
     def row(self, i: int) -> FloatArray:
-        """The row s_i (n,) of the similarity: of point i to all points."""
+        """The row s_i (n,) of the similarity: that of point i to all points."""
         if self.similarity is not None:
             own: FloatArray = self.similarity[i]
             return own
@@ -53,7 +59,7 @@ class Instance(NamedTuple):
         return own
 
     def weights(self) -> FloatArray:
-        """s (n, n), the similarity of all pairs."""
+        """The similarity s (n, n) of all pairs."""
         return np.array([self.row(i) for i in range(len(self.X))])
 
     @property
@@ -67,7 +73,7 @@ class Instance(NamedTuple):
 
     @property
     def convex(self) -> bool:
-        """True for criterion g if every usable point has one partner: then -g is convex in Q, for any rank."""
+        """True for criterion g if every usable point has one partner: then -g is convex in the metric, for any m."""
         return self.criterion == "g" and all(
             np.count_nonzero(self.row(i)) == 1 for i in np.flatnonzero(self.usable).tolist()
         )
@@ -95,7 +101,11 @@ def instance(
     criterion: str = "f",
     similarity: ArrayLike | None = None,
 ) -> Instance:
-    """Check all inputs; y is ignored if a similarity is given. Raises ValueError for bad input."""
+    """Return the checked inputs as an `Instance`. Raises ValueError for bad input.
+
+    n_components: the largest rank of the metric, by default d. criterion: "f" or "g". similarity: s (n, n); if it is
+    given, y is ignored.
+    """
     points = check_X(X)
     n, d = points.shape
     check_choice(criterion, "criterion", CRITERIA)
@@ -147,9 +157,10 @@ def check_similarity(similarity: Any, n: int) -> FloatArray:
 
 
 def by_target(y: ArrayLike, width: float) -> FloatArray:
-    """Return s_ij = exp(-(y_i - y_j)^2 / (2 width^2)), j != i, for real targets y (n,); (n, n), 0 if below 1e-12.
+    """Return the similarity (n, n) for real targets y (n,): s_ij = exp(-(y_i - y_j)^2 / (2 width^2)) for j != i.
 
-    Raises ValueError for targets that are not finite numbers, one for each point, or a width that is not positive.
+    Values below 1e-12 become 0. Raises ValueError for targets that are not finite numbers, one for each point, or a
+    width that is not positive.
     """
     targets = real_array(y, "y")
     if targets.ndim != 1:
@@ -165,9 +176,9 @@ def by_target(y: ArrayLike, width: float) -> FloatArray:
 
 
 def by_known_class(y: ArrayLike, unknown: Any = -1) -> FloatArray:
-    """Return s_ij = 1 if i and j != i have the same label, and it is not `unknown`; else 0: (n, n).
+    """Return the similarity (n, n) for labels y (n,): s_ij is 1 if i and j != i have the same label, and else 0.
 
-    Points with an unknown label have no partners, but they count in the denominator of p_ij.
+    Points with the label `unknown` have no partners, but they count in the denominator of p_ij.
     """
     labels = np.asarray(y)
     if labels.ndim != 1:

@@ -1,5 +1,9 @@
 """The class NCA (Goldberger et al. 2004), for cvxml.solve and cvxml.check.
 
+In its functions, `given` is the checked data (instance.py), and M (d, d) is a metric. s_ij is the similarity of two
+points; for classes it is 1 within a class. The objective is -f or -g: f is the sum over the points of the probability
+p_i that a random neighbour is similar, and g is the sum of log p_i. A partner of a point i is a point j with s_ij > 0.
+
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood Components Analysis, NIPS 2004. The
 paper was not at hand; the source is "the note", the article about it in statwiki (30 August 2017).
 """
@@ -35,7 +39,10 @@ SOFT = np.arange(1.0, 17) * (1 - np.eye(16))  # a similarity of sixteen points; 
 
 
 class NCA(StationaryMethod[Instance]):
-    """Neighbourhood components analysis; a metric is Q = A^T A."""
+    """Neighbourhood components analysis; a metric is Q = A^T A, with A (m, d).
+
+    The class attributes are explained in core/method.py: the parameters, the shapes of the dual, and values for tests.
+    """
 
     id = "nca"
     TITLE = "NCA: neighbourhood components analysis (Goldberger et al. 2004)"
@@ -116,7 +123,10 @@ class NCA(StationaryMethod[Instance]):
         return str(examine_rank(M, given.m, coordinates(given.X))[1])
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The convex step of CCCP at `at`, with variable "Q" (d, d) of any rank. Its value at `at` is -f or -g."""
+        """The convex step at the metric `at`, as a cvxpy problem with variable "Q" (d, d) of any rank.
+
+        at: default is the identity. The step equals -f or -g at `at`, and is at least that everywhere.
+        """
         from cvxml.methods.nca.problem import step
 
         return step(given.X, given.weights(), _or_identity(given, at), given.criterion)
@@ -137,7 +147,8 @@ class NCA(StationaryMethod[Instance]):
 
         A (m, d) is a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
         those returned here. p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q
-        (d, d) of the objective to minimise; scale_derivative; nearest (n,): the nearest other point; continuous_cost.
+        (d, d) of the objective to minimise; scale_derivative, dF(t A)/dt at t = 1; nearest (n,): the nearest other
+        point; continuous_cost, which the note prints for real labels. t is not used.
         """
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)
@@ -168,11 +179,12 @@ class NCA(StationaryMethod[Instance]):
     ) -> Found:
         """Return a stationary metric, the best of one or more starts; the optimum if the problem is convex.
 
-        solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). "clarabel" and "scs" run CCCP with each
-        step in cvxpy, for small n and without a limit of the rank.
+        solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). "clarabel" and "scs" solve a sequence of
+        convex steps in cvxpy (CCCP), for small n and without a limit of the rank.
         tol: the largest gap of the convex step at the metric, relative to the scale. If the rank is limited, it limits
         the gradient times the norm instead.
-        max_iter: iterations from each start. start: the descent starts from its metric in place of init.
+        max_iter: iterations from each start. init: the starts; if `start` is given, its metric replaces them. callback:
+        called after each step.
         Warns (UserWarning) if some points have no partner. If no metric attains the supremum, the status is
         NOT_ATTAINED or AT_INFINITY.
         """
@@ -194,9 +206,9 @@ class NCA(StationaryMethod[Instance]):
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Return a metric whose objective is at most that of M, by descent, and the dual of the convex step at M.
+        """Return a metric that is not worse than M, by descent, and dual variables of the convex step at M.
 
-        early: stop after a hundred iterations.
+        tol: relative to the scale. early: stop after a hundred iterations.
         """
         return Solver(given).improve(M, tol, early)
 

@@ -1,20 +1,23 @@
-"""The mistakes of NCA implementations that `check` can name.
+"""The mistakes of NCA implementations that `check` can name, called misreadings.
 
-Some mistakes are NCA with another input. The others minimise another F(Q), Q = A^T A. With d_ij = <Q, X_ij>, w_ij equal
-to s_ij p_ij over its row sum, and c_i = 1 for g or p_i for f, each has dF/dQ = sum_ij M_ij X_ij:
+A `Question` holds the metric that `check` refuted, with its data and parameters. Some mistakes are NCA with another
+input. The others minimise another function F(Q), Q = A^T A. Let X_ij = (x_i - x_j)(x_i - x_j)^T, d_ij = <Q, X_ij>, and
+p_ij the softmax of -d_ij over j != i. With the similarity s_ij, p_i = sum_j s_ij p_ij and w_ij = s_ij p_ij / p_i; c_i
+is 1 for the criterion g and p_i for f. Each F has the derivative dF/dQ = sum_ij M_ij X_ij, where p_ij and w_ij are
+those of the mistake:
     self    the denominator is 1 + sum_{k != i} e^-d_ik            M_ij = c_i (w_ij - p_ij)
     plain   e^-sqrt(d_ij) in place of e^-d_ij                      M_ij = c_i (w_ij - p_ij) / (2 sqrt(d_ij))
     each    -sum_i c_i sum_j u_ij log p_ij, u_ij = s_ij / sum_j s_ij, c_i = 1 (MCML) or sum_j s_ij
                                                                    M_ij = c_i (u_ij - p_ij)
-    others  -sum_i log p_i, with only points of s_ik = 0 in the denominator
-                                                                   M_ij = w_ij / sum w - p_ij
+    others  -sum_i log p_i, with only points of s_ik = 0 in the denominator (p_ij is 0 for the others)
+                                                                   M_ij = w_ij - p_ij
     pairs   -sum_ij s_ij log q_ij, q one softmax over all pairs    M_ij = s_ij - q_ij sum s
-(pairs_self: the sum includes the n terms i = j.)
+The kinds of `each` are "mean_log" (c_i = 1) and "sum_log". "pairs_self" is `pairs` with the n terms i = j in the sum.
 
 A mistake is named if the metric is stationary for F. As for NCA itself (certify.py), we bound max(|A|, 1) |dF/dA| and,
 if a row of A is unused, the decrease that the smallest eigenvalue of dF/dQ allows. Both bounds include rounding. They
-are divided by the scale, the distance of F to a bound or, if that is less, to its limit along the multiples of the
-metric. Near infinity these distances are 0, and no mistake is named.
+are divided by the scale. It is the distance of F to a lower bound or, if that is less, to its limit along the multiples
+t Q of the metric, as t grows. If F is at its limit, the scale is 0, and no mistake is named.
     bounds  self: K / (1 + K) for K partners at distance 0. plain: as for NCA. each: sum c_i H(u_i), and pairs:
             sum s H(s / sum s), with H the entropy, because F minus that is a relative entropy. others: there is no
             bound, and the scale is 1 for each point.
@@ -48,7 +51,10 @@ MOST_POINTS = 10_000  # with more points only NCA with another parameter is trie
 
 
 class Rows(NamedTuple):
-    """b usable points i with their distances and similarities to all n points."""
+    """b usable points i (points with some s_ij > 0), with their distances and similarities to all n points.
+
+    at (b,): the points i. d (b, n): d_ij, inf at j = i. s (b, n): s_ij.
+    """
 
     at: IntArray  # (b,) the points i
     d: FloatArray  # (b, n) d_ij; inf at j = i
@@ -56,7 +62,7 @@ class Rows(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The contribution of a block of rows to the objective F of a mistake, its bound and its limit; and M (b, n)."""
+    """The contribution of a block of b points to the F of a mistake, to its bound and to its limit; and M (b, n)."""
 
     value: float
     bound: float
@@ -65,7 +71,11 @@ class Part(NamedTuple):
 
 
 class Misread(NamedTuple):
-    """The objective F of a mistake at the metric."""
+    """The objective F of a mistake at the metric.
+
+    value: F. bound: a lower bound of F. limit: that of F along the multiples of the metric. G (r, r): dF/dQ. size: the
+    sum of the absolute terms of G.
+    """
 
     value: float
     bound: float  # a lower bound of F
@@ -77,7 +87,8 @@ class Misread(NamedTuple):
 def left(question: Question, kind: str) -> float:
     """Return a proved bound, relative to the scale, of how far the metric is from stationary for a mistake.
 
-    inf if no bound is proved. kind: the mistake. The module docstring defines F, the bound and the scale.
+    inf if no bound is proved. kind: the mistake, for example "self". The module docstring defines F, the bound and the
+    scale.
     """
     p = question.checked(instance)
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
@@ -135,7 +146,7 @@ def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: Flo
 
 
 def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
-    """Yield the usable points in blocks. E (n, r): the images A x_i of all points."""
+    """Yield all usable points in blocks. E (n, r): the images A x_i of all points."""
     usable = np.flatnonzero(p.usable)
     step = max(1, BLOCK // len(E))
     for start in range(0, len(usable), step):
@@ -151,7 +162,10 @@ def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
 
 
 def _over_pairs(E: FloatArray, own: int) -> float:
-    """Return log( own + sum_{i != j} e^-d_ij ), d_ij = |e_i - e_j|^2 for the rows e_i of E (n, r). own: a number."""
+    """Return log( own + sum_{i != j} e^-d_ij ), d_ij = |e_i - e_j|^2 for the rows e_i of E (n, r).
+
+    own: the number of terms i = j that count, 0 or n.
+    """
     step = max(1, BLOCK // len(E))
     logs = [np.log(own) if own else -np.inf]
     for start in range(0, len(E), step):
@@ -224,9 +238,10 @@ def _other_criterion(to: str) -> Misreading:
 
 
 def _mean_in_class(question: Question) -> OtherProblem | None:
-    """Return the problem f with s_ij = 1 / (n_c - 1) for a class of n_c points; None for g or classes of equal size.
+    """Return the problem f with p_i the mean over the class: s_ij = 1 / (n_c - 1) for a class of n_c points.
 
-    For g, the weights add a constant. For classes of equal size, they multiply f by a factor.
+    None for g, because the weights add a constant there, and for classes of equal size, where they multiply f by a
+    factor.
     """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:

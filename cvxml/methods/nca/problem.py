@@ -1,15 +1,21 @@
 """The convex step of NCA (Goldberger et al. 2004) at a Q0, its dual, and the convex case of NCA; in cvxpy.
 
-The note prints f, g and their gradients, which are in definitions.py as printed, and leaves the optimizer open. We add
-that g is a difference of convex functions of Q, and derive the step from this. No formula of the note is corrected.
+Our source, called the note (method.py), prints f, g and their gradients, which are in definitions.py as printed, and
+leaves the optimizer open. We add that g is a difference of convex functions of Q = A^T A, and derive the step from
+this. No formula of the note is corrected.
 
-The first term of g is convex in Q, so it is at least its tangent at Q0, with w_ij = s_ij p_ij / p_i at Q0:
+Let X_ij = (x_i - x_j)(x_i - x_j)^T. Then log p_i is the difference of log sum_j s_ij e^-<Q, X_ij> and log sum_{k != i}
+e^-<Q, X_ik>, which are convex in Q. The first is at least its tangent at Q0, with w_ij = s_ij p_ij / p_i at Q0:
 
     log sum_j s_ij e^-<Q, X_ij>  >=  - sum_j w_ij <Q, X_ij> - sum_j w_ij log(w_ij / s_ij).
 
-Inserting the tangent in -g gives the step of CCCP, an exponential-cone program. For f = sum_i p_i we first take the
-tangent of e^t at t = log p_i(Q0): p_i >= p0_i + p0_i (log p_i - log p0_i). This is g with weights c_i = p0_i.
-The step is written from X and s alone, by loops, without descent.py and certify.py.
+Inserting the tangent in -g gives the step of CCCP (the concave-convex procedure), an exponential-cone program. For
+f = sum_i p_i we first take the tangent of e^t at t = log p_i(Q0): p_i >= p0_i + p0_i (log p_i - log p0_i), with
+p0_i = p_i(Q0). This is g with weights c_i = p0_i. The step is written from X and s alone, by loops, without descent.py
+and certify.py.
+
+In the functions, X (n, d) are the points, s (n, n) the similarities, Q0 (d, d) the metric of the step, and criterion is
+"f" or "g".
 
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood components analysis, NIPS 2004.
 """
@@ -28,7 +34,7 @@ from cvxml.methods.nca.definitions import log_p_i, log_p_ij
 def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
     """The convex step of CCCP at Q0. Variable: "Q" (d, d).
 
-    X (n, d): points. s (n, n): weights. Q0 (d, d): the metric of the step.
+    It is at least -f or -g everywhere, and equal to it at Q0.
     """
     #: [The problem, which is not convex in A]
     #: min over A (m, d):  -f(A) = - sum_i p_i   or   -g(A) = - sum_i log p_i
@@ -68,7 +74,7 @@ def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """The dual of the step. Variable: "q" (rows, n - 1), with a row for each i that is not left out, over k != i."""
+    """The dual of the step. Variable: "q" (rows, n - 1), a row over k != i for each point i with some s_ij > 0."""
     n, d = X.shape
     c, w, constant = at(X, s, Q0, criterion)
     rows = [i for i in range(n) if (s[i] > 0).any()]
@@ -94,7 +100,10 @@ def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[FloatArray, FloatArray, float]:
-    """The weights c (n,) and w (n, n) and the constant of the step at Q0. There the step equals -f or -g."""
+    """The weights c (n,) and w (n, n) and the constant of the step at Q0. There the step equals -f or -g.
+
+    c_i is p_i for f and 1 for g, and w_ij = s_ij p_ij / p_i.
+    """
     n = len(X)
     c, w, constant = np.zeros(n), np.zeros((n, n)), 0.0
     for i in range(n):

@@ -1,8 +1,12 @@
-"""p, w and the gradient of NCA at a metric, for blocks of points, with bounds of their errors. For the certificate.
+"""The probabilities of NCA and the gradient at a metric, for blocks of points, with bounds of their errors.
 
-The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the eigenvectors
-of Q, after each feature was divided by a power of two near its spread. Distances are distances of images of the points.
-`error` of a row bounds how far each distance is from e^T Q e, with e the exact difference of two points:
+certify.py uses them. p_ij is the softmax of -D_ij over j != i, for squared distances D_ij. With the similarity s_ij,
+p_i = sum_j s_ij p_ij and w_ij = s_ij p_ij / p_i. c_i is p_i for the criterion f and 1 for g. The partners of i are the
+j with s_ij > 0; a point is usable if it has a partner.
+
+Distances. The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the
+eigenvectors of Q, after each feature was divided by a power of two near its spread. Distances are distances of images
+M^T x. `error` of a row bounds how far each distance D is from e^T Q e, with e the exact difference of two points:
 
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
 
@@ -10,9 +14,9 @@ rest is the norm of Q - M M^T, and h the rounding error of an image. The last tw
 exponentials and logarithms of the softmax. We split points and M into parts with so few bits that the products of the
 leading parts are summed exactly in any order. So h and the rounding error of rest are far below eps times the sizes.
 
-From the distances we bound the rest: the error of log sum_k e^-D_k is at most log sum_k p_k e^error_k. If all partners
-of i have the same s_ij, then w - p = w times the probability of the other points, which loses no digits. A sum of n
-terms is allowed an error of n eps times the sum of the absolute values, in any order. Nothing of descent.py is used.
+Everything else. The error of log sum_k e^-D_k is at most log sum_k p_k e^error_k. If all partners of i have the same
+s_ij, then w - p = w times the probability of the other points, which loses no digits. A sum of n terms is allowed an
+error of n eps times the sum of the absolute values, in any order. This file uses no function of descent.py.
 """
 
 from __future__ import annotations
@@ -37,7 +41,10 @@ BLOCK = 1 << 17  # numbers in an array of a block: a megabyte
 
 
 class Softmax:
-    """The rows q_i = softmax(-<M, X_ik>) over k != i, for a symmetric M, by differences of images of the points."""
+    """The rows q_i = softmax(-<M, X_ik>) over k != i, X_ik = (x_i - x_k)(x_i - x_k)^T, for a symmetric M (r, r).
+
+    They are computed from differences of images of the points Y (n, r).
+    """
 
     def __init__(self, Y: FloatArray, M: FloatArray):
         values, vectors = np.linalg.eigh(M)
@@ -58,11 +65,11 @@ class Softmax:
 
 
 class Points:
-    """The quantities of b points i at the metric. A quantity `of_x` bounds the error of the quantity x.
+    """The probabilities of b points i at the metric, each with bounds of its error.
 
-    p_k, w_k, s_k and D_k of a point i stand for p_ik, w_ik, s_ik and D_ik. rows (b,): the points. D, of_D (b, n):
-    squared distances to all points, and bounds of their errors. s (b, n): their similarities. error (b, n): bounds that
-    also cover the exponentials and logarithms.
+    Here p_k, w_k, s_k and D_k stand for p_ik, w_ik, s_ik and D_ik. rows (b,): the points. D, of_D (b, n): squared
+    distances to all points, and bounds of their errors. s (b, n): the similarities. error (b, n): bounds that also
+    cover the exponentials and logarithms. An attribute of_x holds bounds of the errors of x.
     """
 
     def __init__(self, rows: IntArray, D: FloatArray, of_D: FloatArray, s: FloatArray, criterion: str):
@@ -93,7 +100,10 @@ class Points:
 
     @cached_property
     def own(self) -> tuple[FloatArray, FloatArray]:
-        """log sum_k s_k p_k = log p_i (b,), and bounds of its errors without those of `all`."""
+        """log sum_k s_k p_k = log p_i (b,), and bounds of its errors.
+
+        The bounds leave out the errors of `all` (log sum_k e^-D_k).
+        """
         return _log_sum(self._mine, self.error)
 
     @cached_property
@@ -115,14 +125,18 @@ class Points:
 
     @cached_property
     def wrong(self) -> tuple[FloatArray, FloatArray]:
-        """The log of the sum of p_k over the k with s_k = 0 (b,), and bounds of its errors without those of `all`."""
+        """The log of the sum of p_k over the k with s_k = 0 (b,), and bounds of its errors.
+
+        The bounds leave out the errors of `all` (log sum_k e^-D_k).
+        """
         return _log_sum(np.where(self.right, -np.inf, self.log_p), self.error)
 
     @cached_property
     def log_p_i(self) -> tuple[FloatArray, FloatArray]:
         """log p_i (b,), and bounds of the errors.
 
-        If all positive s_k are equal, p_i = s / (1 + x), x = sum of p over s_k = 0 / sum of p over the partners.
+        If all positive s_k are equal to s, p_i = s / (1 + x), where x is the sum of p_k over the k with s_k = 0,
+        divided by the sum over the partners.
         """
         log_own, of_own = self.own
         of = self.all[1] + of_own + 8 * EPS * np.abs(log_own)
@@ -138,7 +152,7 @@ class Points:
 
     @cached_property
     def c(self) -> tuple[FloatArray, FloatArray]:
-        """p_i for the criterion f and 1 for g (b,), and bounds of the errors."""
+        """c_i: p_i for the criterion f and 1 for g (b,), and bounds of the errors."""
         logs, of = self.log_p_i
         if self.criterion == "g":
             return np.ones(len(logs)), np.zeros(len(logs))
@@ -147,14 +161,15 @@ class Points:
 
     @property
     def terms(self) -> tuple[FloatArray, FloatArray]:
-        """p_i for the criterion f and log p_i for g (b,), and bounds of the errors."""
+        """The terms of the criterion: p_i for f and log p_i for g (b,), and bounds of the errors."""
         return self.c if self.criterion == "f" else self.log_p_i
 
     @cached_property
     def own_weights(self) -> tuple[FloatArray, FloatArray]:
         """c_i (w_k - p_k) (b, n), and bounds of their errors.
 
-        If all positive s_k are equal, w - p = w times the sum of p over s_k = 0, so the relative error is small.
+        If all positive s_k are equal, w_k - p_k is w_k times the sum of p over the other points, so the relative error
+        is small.
         """
         if self.equal.all():
             return self._times_c(*self._products())
@@ -175,9 +190,9 @@ class Points:
         return np.where(self.right, 1.0, -1.0) * np.exp(logs), growth(logs, of)
 
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return c_i (w_k - q_k) (b, n) and bounds of their errors, for any q (None: p).
+        """Return c_i (w_k - q_k) (b, n) and bounds of their errors, for any rows q; None stands for q = p.
 
-        The sum of q may differ from 1 by rounding.
+        log_q (b, n): the logarithms of the rows. The sum of a row of q may differ from 1 by rounding.
         """
         if log_q is None:
             return self.own_weights
@@ -191,7 +206,7 @@ class Points:
 
 
 def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
-    """Return A in two parts: the leading bits of each entry, counted from the largest entry of A, and the rest."""
+    """Return A as a sum of two: the leading `bits` of each entry, counted from the largest entry of A, and the rest."""
     largest = float(np.abs(A).max(initial=0.0))
     if largest == 0:
         return A, A
@@ -210,9 +225,10 @@ def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
 
 
 class Surplus(NamedTuple):
-    """The matrix Z = sum_i c_i (w_ij - q_ij) X_ij, which must be psd for the bound of the step (certify.py).
+    """The matrix Z = sum_ij c_i (w_ij - q_ij) X_ij (r, r), for rows q_i of the simplex.
 
-    If q = p, Z is dF/dQ.
+    It must be psd for the bound of the convex step that certify.py computes from q. X_ij = (x_i - x_j)(x_i - x_j)^T.
+    rounding: a bound of the error of Z, in norm. For q = p, Z is dF/dQ.
     """
 
     Z: FloatArray  # (r, r)
@@ -220,7 +236,12 @@ class Surplus(NamedTuple):
 
 
 class FirstOrder(NamedTuple):
-    """First derivatives of F = -f or -g. Rounding errors are added to `gradient` and subtracted from `least`."""
+    """First derivatives of F = -f or -g at a metric Q = A^T A, in coordinates where the points have unit covariance.
+
+    value: F and a bound of its error. length: |A|. gradient: |dF/dA|, with its rounding error added. least: the
+    smallest eigenvalue of dF/dQ minus its rounding error, if a row of A is unused, else 0. slope: dF(tA)/dt at t = 1.
+    turns: the sum of the absolute values of the terms of the slope; if |A| is less than 1, that at |A| = 1.
+    """
 
     value: tuple[float, float]  # `Metric.value`
     length: float  # |A|
@@ -231,7 +252,10 @@ class FirstOrder(NamedTuple):
 
 
 class Metric:
-    """A metric Q (d, d) of an instance: F = -f or -g, and its gradient in coordinates of unit covariance."""
+    """A metric Q (d, d) of an instance: F = -f or -g, and its gradient, with bounds of their errors.
+
+    `at`: the coordinates of the points with unit covariance (family/geometry/coordinates.py). The gradient is in these.
+    """
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
@@ -281,7 +305,7 @@ class Metric:
         return D, error + (self.images.shape[1] + 12) * EPS * D
 
     def blocks(self) -> Iterable[Points]:
-        """The quantities of all usable points, some at a time; cached if there are few points."""
+        """The probabilities of all usable points, some points at a time; cached if there are few points."""
         return watched(self._cached) if len(self.Y) <= MAX_POINTS_CACHED else self._each_block()
 
     @cached_property
@@ -297,7 +321,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """F = -f or -g, and a bound of its error plus that of `Instance.bound`."""
+        """F = -f or -g, and a bound of its error plus that of `Instance.bound`, the lower bound of F."""
         return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
@@ -314,7 +338,7 @@ class Metric:
     def surplus(self, q: Softmax | None) -> Surplus:
         """Return Z = sum_i c_i (w_ij - q_ij) X_ij (r, r) for the rows q, with a bound of its error.
 
-        q None: q = p, for which Z is dF/dQ.
+        q None stands for q = p: then Z is dF/dQ.
         """
         return self.G if q is None else self._sum(q)
 
@@ -337,7 +361,7 @@ class Metric:
 
     @cached_property
     def first_order(self) -> FirstOrder:
-        """The objective and the first derivatives; dF/dQ is computed only if a row of A is unused."""
+        """F and its first derivatives; dF/dQ is computed only if a row of A is unused."""
         images, Y = self.images, self.Y
         total, error, size = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0
         slope, turns, parts = list[float](), 0.0, list[tuple[FloatArray, FloatArray]]()
@@ -374,7 +398,7 @@ class Metric:
 def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log sum_k e^logs (b,), and bounds of the errors. error (b, n): bounds of the errors of logs (b, n).
 
-    -inf stands for a number that does not count. The sum by halves has log2 n roundings, so 16 eps also cover these.
+    An entry -inf adds nothing to the sum. The sum by halves has log2 n roundings, so 16 eps also cover these.
     """
     top = logs.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)[:, None]
@@ -402,5 +426,5 @@ def _by_halves(terms: FloatArray) -> FloatArray:
 
 
 def finite(rounding: float) -> float:
-    """Return a bound of rounding that can be saved: 1e300 in place of a larger number, inf or NaN."""
+    """Return a bound of rounding errors that can be saved: 1e300 in place of a larger number, inf or NaN."""
     return rounding if rounding < 1e300 else 1e300

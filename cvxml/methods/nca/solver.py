@@ -1,9 +1,14 @@
 """The solver of NCA: from an instance to a metric and its dual variables.
 
-`search` runs a descent (descent.py) from each start, takes the run with the best metric, and looks for dual variables.
+The objective F is -f or -g (definitions.py). It is not convex. A convex step at a metric is a convex function that is
+at least F and equals F there; CCCP, the concave-convex procedure, minimises one step after another. `search` runs a
+descent (descent.py) from each start, takes the run with the best metric, and looks for dual variables of its step.
 `literal_cccp` replaces the descent for solver="clarabel" or "scs": each convex step is solved through cvxpy as stated.
-Its dual variables come from descents too, as for solver="fast". All runs work in coordinates of unit covariance, called
-"the coordinates" here. There a metric is A^T A with A (m, r), r the rank of the points.
+Its dual variables come from descents too, as for solver="fast".
+
+All runs work in coordinates where the points have unit covariance, called "the coordinates" here. There a metric is
+A^T A with A (m, r), r the rank of the points. "At infinity" means that F improves toward a limit along the multiples t
+A as t grows, or that adding more of some direction always improves F. Then no metric attains the supremum of f or g.
 """
 
 from __future__ import annotations
@@ -47,7 +52,7 @@ LOST = (
 
 
 class NamedStart(NamedTuple):
-    """A start and its name."""
+    """A start and its name. A (m, r): in the coordinates. Q (d, d): its metric of the features."""
 
     name: str
     A: FloatArray  # (m, r), in the coordinates
@@ -56,7 +61,11 @@ class NamedStart(NamedTuple):
 
 @dataclass(eq=False)
 class Run:
-    """The result of one descent from one start."""
+    """The result of one descent from one start.
+
+    name: that of the start. A: in the coordinates. value: the objective. dual: dual variables of the step at A, if a
+    literal run computed them. metric (d, d): that of the features, if it is not A^T A in the units of the points.
+    """
 
     name: str  # of the start
     A: FloatArray  # in the coordinates
@@ -78,7 +87,11 @@ def search(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """Return the best metric of the descents, or of the literal runs of CCCP, from all starts."""
+    """Return the best metric of the descents, or of the literal runs of CCCP, from all starts.
+
+    solver: "fast" for descents, "clarabel" or "scs" for CCCP. init: the starts, by name or as matrices; the metric of
+    `start` replaces them if it is given. max_iter: iterations of each run.
+    """
     at = Solver(p)
     if start is None:
         starts = starts_of(at, init, random_state)
@@ -110,12 +123,12 @@ def search(
 def _best(
     at: Solver, runs: list[Run], starts: list[NamedStart], tol: float, max_iter: int, callback: Callback
 ) -> Run:
-    """Return the run whose metric, rounded to floats, has the best proved objective.
+    """Return the run with the best proved objective after its metric has been rounded to floats.
 
     In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
-    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. A start can be
-    better than all of them only if its run ended lower, before rounding. If a start is better, we run a descent from it
-    in fewer coordinates, without the thin ones.
+    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics, and also a
+    start if its run ended lower before rounding. If a start is better than all of them, we run a descent from it
+    without the coordinates of tiny spread.
     """
 
     def bound_of_objective(Q: FloatArray) -> float:
@@ -138,7 +151,10 @@ def _best(
 
 
 def _status(at: Solver, best: Run, runs: list[Run], why: str) -> Status:
-    """The status before certification. why: the reason why no metric attains the supremum, or empty."""
+    """The status before certification: INTERRUPTED, NOT_ATTAINED, AT_INFINITY, or that of the best run.
+
+    why: the reason why no metric attains the supremum, or empty.
+    """
     if any(run.status is Status.INTERRUPTED for run in runs):
         return Status.INTERRUPTED
     if why:
@@ -160,7 +176,7 @@ def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
 
 
 def starts_of(at: Solver, init: Any, random_state: int) -> list[NamedStart]:
-    """Return the start or starts that `init` asks for. Raises ValueError for any other `init`."""
+    """Return the start or starts that `init` names or contains. Raises ValueError for any other `init`."""
     return [_start(at, one, random_state) for one in each_start(init, random_state)]
 
 
@@ -213,9 +229,10 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
 
 
 def _lda(p: Instance) -> FloatArray:
-    """Return the discriminant directions (rows, d).
+    """Return the directions of linear discriminant analysis (rows, d).
 
-    There are fewer than classes; none if scikit-learn finds no finite ones.
+    There are fewer than classes. There are no rows for a similarity, if the classes are not more than the allowed rank
+    or as many as the points, and if scikit-learn finds no finite directions.
     """
     if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
         return np.zeros((0, p.X.shape[1]))
@@ -232,7 +249,10 @@ def _lda(p: Instance) -> FloatArray:
 
 
 class Solver:
-    """Runs descents from starts, and finds dual variables and limits, in coordinates of unit covariance."""
+    """Runs descents from starts, and finds dual variables and limits, in coordinates of unit covariance.
+
+    at: the coordinates; they are computed by default.
+    """
 
     def __init__(self, p: Instance, at: Coordinates | None = None):
         self.p = p
@@ -243,7 +263,7 @@ class Solver:
         self.rank = min(p.m, self.at.Y.shape[1])
 
     def without_thin_coordinates(self) -> Solver:
-        """Return a solver without the coordinates of so little spread that floats cannot represent their metrics."""
+        """Return a solver without the coordinates of tiny spread, because floats cannot represent their metrics."""
         seen = EPS * self.at.lost**2 <= WRITTEN
         kept = self.at._replace(
             Y=np.ascontiguousarray(self.at.Y[:, seen]),
@@ -254,11 +274,11 @@ class Solver:
         return Solver(self.p, kept)
 
     def to_coordinates(self, A: FloatArray) -> FloatArray:
-        """Return A (m, d) of the features in the coordinates, with `rank` rows."""
+        """Return A (m, d) of the features as a matrix (rank, r) in the coordinates."""
         return _rows(A @ self.at.back, self.rank)
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """Return the multiple of A with norm sqrt(m) 2^k, where k minimizes -g on a sample of the points.
+        """Return the multiple of A with norm sqrt(m) 2^k, for the k that minimises -g on a sample of the points.
 
         If no multiple is much better than A = 0, k is 0.
         """
@@ -295,9 +315,9 @@ class Solver:
         max_iter: int,
         callback: Callable[[Step], None] | None = None,
     ) -> Run:
-        """Descend from A until it is stationary (to the share `SHARE` of tol), the bound is near, or no step helps.
+        """Descend from A until it is stationary (to the share `SHARE` of tol), F is near its bound, or no step helps.
 
-        name: of the start.
+        name: that of the start.
         """
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
@@ -335,7 +355,7 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Add the best direction to A if its rank is below the allowed rank.
+        """Move the descent to a better A with one more direction, if the rank of its A is below the allowed rank.
 
         Return False if no direction lowers the objective.
         """
@@ -360,7 +380,7 @@ class Solver:
         return bool(self.rank < self.at.Y.shape[1])
 
     def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
-        """Return dual variables for Q (d, d), the metric of a run.
+        """Return dual variables of the convex step at Q (d, d), the metric of a run.
 
         They are R = interior = Q, without a search, if the rank is limited or the supremum is at infinity.
         """
@@ -371,7 +391,7 @@ class Solver:
         return self.dual(Q, run.A, run.A, tol)
 
     def limit(self, Q: FloatArray) -> Limit:
-        """Return the limit of the objective along the multiples t Q as t grows. The last result is cached."""
+        """Return the limit of the objective along the multiples t Q, as t grows. The last result is cached."""
         if self._limit is None or not np.array_equal(Q, self._limit[0]):
             self._limit = Q, limit(self.p, Metric(self.p, Q, self.at))
         return self._limit[1]
@@ -402,10 +422,10 @@ class Solver:
         return ""
 
     def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
-        """Return dual variables of the step at Q = A^T A. R: the minimizer of the step, in the form of A.
+        """Return dual variables of the convex step at Q = A^T A. R: an A at the minimum of the step.
 
-        The dual "R" is the metric of R. "interior" solves a step with a slightly smaller T, so its Z is positive
-        definite.
+        The dual "R" is the metric R^T R. "interior" is the minimizer of the step with a slightly smaller matrix T
+        (descent.py), so that its matrix Z is positive definite (certify.py).
         """
         step = self.pairs.hold(A)
         best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
@@ -421,7 +441,7 @@ class Solver:
         return best
 
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
-        """Return a metric that is not worse than Q, and dual variables of the step at Q.
+        """Return a metric that is not worse than Q, and dual variables of the convex step at Q.
 
         early: stop after a hundred iterations. If the rank is limited or the supremum is at infinity, the dual
         variables are Q.
@@ -443,9 +463,9 @@ class Solver:
         return min(values, key=lambda t: values[t]) * A
 
     def minimise_step(self, A: FloatArray, step: Held, tol: float) -> FloatArray:
-        """Return the minimizer A of a convex step, to tol times <T, Q>, or the last iterate of its descent.
+        """Return the minimizer A of a convex step, to tol times <T, A^T A>, or the last iterate of its descent.
 
-        A: where the descent starts. step: the constants c and T.
+        A: where the descent starts. step: the constants c and T of the step (descent.py).
         """
 
         def enough(point: Iterate) -> bool:
@@ -465,9 +485,10 @@ def literal_cccp(
     max_iter: int,
     callback: Callable[[Step], None] | None = None,
 ) -> Run:
-    """Run CCCP from A through "clarabel" or "scs"; a step is accepted only if the objective by definitions.py is lower.
+    """Run CCCP from A through the back end `solver`, "clarabel" or "scs".
 
-    Stops if the certificate proves the step of the metric, if the back end does not improve, or at infinity.
+    name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops if the
+    certificate proves the step of the metric, if the back end does not lower the objective, or at infinity.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step

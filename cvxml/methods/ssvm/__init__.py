@@ -1,17 +1,20 @@
 """Neighbourhood gerrymandering (Trivedi et al. 2014): a metric as a latent structural SVM.
 
-problem.py           What is the problem? The literal step of CCCP, four times, and its dual, in cvxpy.
-enumeration.py       What does the paper define? F and both inferences, by loops over sets of neighbours.
-instance.py          Which inputs are allowed?
-inference.py         Which sets does a metric choose, and what is F there? Exact, for all points at once.
-step.py              How is a convex step solved, and how does CCCP repeat steps?
-solver.py            How is it solved? Starts, the choice of the best run, steps through cvxpy.
-branch_and_bound.py  How is the global optimum found, at small scale?
-certify.py           How is it proved? The step as a sum of family terms, and rounding in the inferences.
-tree.py              How is a global optimum proved? A tree of cases, and a bound for each leaf.
-exact.py             How is the step proved without rounding? In rational numbers.
-exact_tree.py        What does the verified checker need of a tree? Its dual variables as fractions.
-algorithms.py        What does the paper run? Algorithms 1 to 3, as printed and corrected; for comparison.
-misreadings.py       Which mistakes are recognised?
-method.py            How does the package call all this? The class SSVM.
+A point gets the class that wins a vote of k neighbours. The latent variable of a point is its set of k neighbours. The
+problem is not convex. The concave-convex procedure (CCCP) solves a sequence of convex problems, its steps.
+
+problem.py           The convex step of CCCP, stated in four ways, and its dual, in cvxpy.
+enumeration.py       The definitions of the paper by loops over sets: the objective F and both inferences.
+instance.py          The checked inputs.
+inference.py         The sets that a metric chooses, and F there; exact, for all points at once.
+step.py              The fast solver of a convex step, and CCCP.
+solver.py            From inputs to a metric: starts, CCCP from each start, and the choice of the best run.
+branch_and_bound.py  The global optimum at small scale.
+certify.py           The certificate of a metric: a lower bound of its convex step, with all rounding errors.
+tree.py              The certificate of a global optimum: a tree of cases, and a lower bound for each leaf.
+exact.py             The certificate of a convex step in rational numbers.
+exact_tree.py        The tree with its dual variables as fractions, for a checker whose proof Coq has verified.
+algorithms.py        Algorithms 1 to 3 of the paper, as printed and corrected, for comparison.
+misreadings.py       The mistakes of implementations that `check` can name.
+method.py            The class SSVM, through which the package calls the other files.
 """

@@ -1,21 +1,31 @@
 """Algorithms 1 to 3 of Trivedi et al. 2014, as printed and corrected, for comparison with the solver.
 
-The symbols are those of enumeration.py. Of a point i, h* is the best set in which its class wins, and h^ the set with
-the largest S + Delta. R is the number of classes. Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass
-greedy inference that is not exact. It takes the n* nearest points of the target class. Then, one after another, it
-takes the nearest point that lets no class overtake the target. It does not try more votes for the target, which may
-allow cheaper points of other classes. It can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau.
-inference.py is exact.
+Point i has sets h of k neighbours. S(i, h) is minus the sum of the squared distances from i to the members of h at the
+metric W, and Delta(i, h) is the loss of the majority vote of h. h* is the winning set with the largest S: the class of
+i has more votes than any other. h^ is the set with the largest S + Delta. Psi_{i, h} is the matrix with S(i, h) = <W,
+Psi_{i, h}>. The objective F is ||W||^2 plus C times the sum of (S + Delta)(i, h^) - S(i, h*) over the n points. R is
+the number of classes.
 
-Algorithm 1, `sgd`, is stochastic gradient descent. Corrected: a sample i gives the unbiased subgradient 2 W + C n dW of
-F with dW = Psi_{i, h^} - Psi_{i, h*}, so
+Algorithms 2 and 3, `targeted` and `loss_augmented`, take a greedy set for a target class, or the best over all target
+classes. The target must lead every other class by at least tau votes: tau = 1 forbids a tie for most votes, tau = 0
+allows it. n* is the smallest number of votes that makes this possible. The greedy set takes the n* nearest points of
+the target class. Then, one after another, it takes the nearest point that lets no class overtake the target. It does
+not try more votes for the target, which may allow cheaper points of other classes. It can miss the optimum if and only
+if R >= 3 and k >= 2 n* + 2 - tau. The search of inference.py is exact.
 
-    W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)).
+Algorithm 1, `sgd`, is stochastic gradient descent. For a sampled point i let dW = Psi_{i, h^} - Psi_{i, h*}. Then
+2 W + C n dW is an unbiased subgradient of F. The corrected step number t = 1, 2, ... is
 
-With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW. As printed: W <- P_+(
-(1 - eta) W - C dW ), eta = 1/t. The loss has no step size. Because t = 0 would divide by zero, it starts at t = 1,
-which erases the start. Both h* and h^ come from the greedy inference with ties forbidden. Both versions differ from the
-paper in one way: the paper draws each sample from all points, and here a pass takes each point once, in a random order.
+    W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)),
+
+where P_+ replaces negative eigenvalues by 0. With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch
+takes the mean of its dW. The printed step is
+
+    W <- P_+( (1 - eta) W - C dW ),     eta = 1 / t.
+
+Its loss term has no step size. Because t = 0 would divide by zero, it starts at t = 1, which erases the start. It takes
+h* and h^ from the greedy sets with tau = 1. Both versions differ from the paper in one way: the paper draws each sample
+from all points, and here a pass takes each point once, in a random order.
 """
 
 from __future__ import annotations
@@ -32,10 +42,11 @@ from cvxml.methods.ssvm.instance import Instance
 
 
 def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
-    """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R) for each class.
+    """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R).
 
-    D (n, R, k): distances as in `inference.Nearest`. The cost is inf if no set was found. tau: the least lead of the
-    target in votes. In the votes, the second axis is the target and the last axis the class that gets them.
+    D (n, R, k): the squared distances from each point to the k nearest points of each class, ascending. tau: the least
+    lead of the target class in votes. The cost is the sum of the distances; it is inf if no set was found. The axes of
+    the votes are the point, the target class, and the class that gets the votes.
     """
     n, R, k = D.shape
     first = fewest_votes(k, R, tau)
@@ -57,14 +68,22 @@ def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """Run Algorithm 2 for each point of `near` with target class r (n,). It finds a set if there is one."""
+    """Return the greedy set of each point for the target class r (n,), and its cost: Algorithm 2.
+
+    near: the nearest points of each class. tau: the least lead of r in votes. A set is found whenever one exists;
+    otherwise the cost is inf.
+    """
     cost, taken = table(near.D, tau)
     rows = np.arange(len(r))
     return Chosen(_sets(near, taken[rows, r]), cost[rows, r])
 
 
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) -> Chosen:
-    """Run Algorithm 3 with the tau = 1 of its listing: sets with a tie for most votes are not considered."""
+    """Return a set with a large S + Delta for each point of class y (n,), and this value: Algorithm 3.
+
+    near: the nearest points of each class. Lam (R, R): Lam[y, r] is the loss of a vote that r wins. tau: 1, as in the
+    listing of the paper, leaves out sets with a tie for most votes; 0 includes them.
+    """
     cost, taken = table(near.D, tau)
     values = Lam[y] - cost
     r = values.argmax(axis=1)
@@ -99,9 +118,9 @@ def sgd(
 ) -> SgdRun:
     """Run Algorithm 1 from W (d, d): at most `n_epochs` passes over the points in random order.
 
-    F is measured exactly after each pass. paper: the printed step and the printed inference. printed_inference: by
-    default the value of `paper`; True with paper=False shows the effect of the inference alone. target: stop when F is
-    at most this.
+    F is measured exactly after each pass, and the run stops if it is at most `target`. batch_size: points in a
+    mini-batch. paper: True for the printed step, False for the corrected step. printed_inference: True for the greedy
+    sets, False for exact inference; None stands for the value of `paper`.
     """
     printed = paper if printed_inference is None else printed_inference
     with one_blas_thread():
@@ -149,7 +168,8 @@ def mean_change(
 ) -> FloatArray:
     """Return the mean (d, d) of dW = Psi_{i, h^} - Psi_{i, h*} over the points i of the batch, at W.
 
-    root: T with W = T T^T, if it is known.
+    printed_inference: take h^ and h* from the greedy sets instead of exact inference. root: T with W = T T^T, if it is
+    known.
     """
     near = nearest(p.X, p.y, p.R, W, p.k, batch, root)
     own = p.y[batch]

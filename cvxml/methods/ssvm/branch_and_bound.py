@@ -1,15 +1,21 @@
-"""The global optimum of gerrymandering at small scale: branch and bound over the assignments of h*.
+"""The global optimum of gerrymandering at small scale, by branch and bound. `search_globally` of solver.py calls it.
 
-h*_i is the cheapest set at W in which the class of point i wins, and L_i the loss of i (enumeration.py). min F is the
-least optimum of a CCCP step over all assignments of a winning set to every point. A node of the tree settles for some
-pairs (i, j) whether j is in h*_i, and `Relaxation` bounds F there. The node of least bound goes first. If its bound is
-too low, `Search` branches. It takes a point i with an h*_i that costs much more, at the relaxation's W, than its
-settled members, weighted by the share of L_i. In the cheapest set of i it takes the farthest member j that is not
-settled. In one child j is in h*_i, in the other it is not. Every W of a relaxation is a candidate. CCCP improves a
-candidate that is better than all before.
+A set of k neighbours of point i is a winning set if the class of i has more votes than any other. Its cost is the sum
+of its squared distances to i, and h*_i is the cheapest winning set at the metric W. With the loss L_i of point i
+(enumeration.py), F(W) = ||W||^2 + C sum_i L_i. If the set h*_i is fixed for each point, F is replaced by the objective
+of a convex step of CCCP. min F is the least optimum of these steps over all choices of the sets.
 
-`known` (n, n) records what is settled: known[i, j] is IN, OUT or OPEN (tree.py). The result is the tree: leaves with
-their multipliers. tree.py computes a bound from them again.
+Nodes. A node of the tree settles for some pairs (i, j) whether j is in h*_i. `known` (n, n) records this: known[i, j]
+is IN, OUT or OPEN. `Relaxation` computes a lower bound of F over all W that agree with a node. Each metric of a
+relaxation is also a candidate for the optimum. CCCP improves a candidate that is better than all before.
+
+Branching. `Search` takes the node of least bound first. A node is closed if its bound is high enough. Otherwise,
+`Search` takes a point i, and its cheapest set that agrees with the node, at the metric of the relaxation. i is the
+point for which the cost of the open members of this set, times sum_h q_ih (the dual variables of L_i), is largest. j is
+the farthest open member. One child has j in h*_i, the other does not.
+
+The result is the tree, with dual variables for each leaf. tree.py computes the bounds again from them, so no proof
+depends on this file.
 """
 
 from __future__ import annotations
@@ -52,7 +58,11 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Multipliers q and nu of a node (see `Relaxation`), and the bound of F that they prove."""
+    """Dual variables of a node, as in `Relaxation`, and the lower bound of F that they prove.
+
+    q (m,): on the sets. nu (e,): on the exchanges. sets (m, 1 + k): a point and the members of one of its sets.
+    exchanges (e, 3): i, j, l.
+    """
 
     bound: float
     q: FloatArray  # (m,)
@@ -63,7 +73,12 @@ class Proof:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The solution of a relaxation: W, its multipliers and their bound of F."""
+    """The solution of a relaxation: a metric, and dual variables with their lower bound of F.
+
+    w (D,): the metric as a vector, psd up to rounding. F: the objective there. D (n, n): the squared distances there,
+    inf on the diagonal. share (n,): sum_h q_ih, the dual variables of point i. proof: the best dual variables of all
+    rounds.
+    """
 
     w: FloatArray  # (D,)
     F: float  # at w, as far as w is psd
@@ -73,21 +88,24 @@ class Relaxed:
 
 
 class Relaxation:
-    """The relaxations of one instance: lower bounds of F if some memberships of the sets h*_i are settled (tree.py).
+    """Lower bounds of F for one instance, over all W that agree with the memberships in `known` (n, n).
 
-    L_i(W) = max_h [S_W(i, h) + Delta(y_i, h)] + (cost of h*_i), and h*_i costs at least as much as its settled members.
-    The first max is over winning sets too, so L_i >= 0. With A_ih = sum_{j in h} X_ij and Y_i = sum over the settled
-    members,
-        min_{W >> 0, t >= 0}   ||W||^2 + C sum_i t_i
+    X_ij = (x_i - x_j)(x_i - x_j)^T. For a set h of point i, Delta_ih is the loss of its vote, and A_ih the sum of X_ij
+    over its members. Y_i is the sum of X_ij over the settled members, those with known[i, j] IN. The loss of point i is
+    L_i(W) = max_h (Delta_ih - <W, A_ih>) + (cost of h*_i). It is at least 0, because h may be h*_i, and then Delta_ih
+    is 0. The cost of h*_i is at least <W, Y_i>. In an exchange (i, j, l), j is in h*_i and l is not, although l could
+    take the place of j. So j is not farther from i than l. Hence the relaxation
+        min_{W psd, t >= 0}    ||W||^2 + C sum_i t_i
         such that              t_i >= Delta_ih - <W, A_ih - Y_i>    for every set h,
                                <W, X_ij - X_il> <= 0                for every exchange (i, j, l)
     is at most F(W), for any W with h* that agree with the settled memberships. If all memberships are settled, it is
     the CCCP step. The dual, for q >= 0 with sum_h q_ih <= 1, and nu >= 0:
         C sum q Delta - 1/4 ||P_+(M)||^2,    M = C sum_ih q_ih (A_ih - Y_i) - sum nu (X_ij - X_il),    W = P_+(M) / 2.
-    Sets and exchanges are added when they are violated. The program of each round has few rows and goes to Clarabel;
-    `bound` computes the bound from its multipliers, so its status does not matter.
+    P_+ replaces negative eigenvalues by 0. Sets and exchanges are added when they are violated. Clarabel solves the
+    small program of each round. `bound` computes the lower bound from its multipliers, so Clarabel's status does not
+    matter.
 
-    W is a vector here: w (D,), D = d (d + 1) / 2, with entries off the diagonal times sqrt 2, so <W, V> = w . v.
+    Here W is a vector w (D,), D = d (d + 1) / 2, with entries off the diagonal times sqrt 2, so <W, V> = w . v.
     """
 
     def __init__(self, p: Instance):
@@ -133,9 +151,10 @@ class Relaxation:
         return sets_of(near, r, table(near.D, 1, r[:, None]).votes[:, 0], 1)
 
     def solve(self, known: IntArray, start: Proof, threshold: float) -> Relaxed:
-        """Solve the relaxation of `known` until its bound reaches `threshold`, or cannot reach it.
+        """Solve the relaxation of `known` (n, n) in rounds, until its bound reaches `threshold`, or cannot reach it.
 
-        start: multipliers of the node above.
+        start: the dual variables of the parent node. The first round has their sets and exchanges. There are at most
+        `ROUNDS` rounds.
         """
         p, Y = self.p, self.settled(known)
         sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
@@ -166,10 +185,10 @@ class Relaxation:
         return Relaxed(w, F, D, share, best)
 
     def _violated(self, known: IntArray, D: FloatArray) -> IntArray:
-        """Return the violated exchanges i, j, l (e, 3): D_W(i, j) > D_W(i, l), j in h*_i, l not.
+        """Return exchanges i, j, l (e, 3) that are violated by the squared distances D (n, n): D_ij > D_il.
 
-        For each point, these are the worst one with j and l in each class, and the worst one with only l in the class
-        of i.
+        In an exchange, j is in h*_i and l is not (`known`). The result has the worst exchange of each point i with j
+        and l of class c, for each class c, and the worst with l of the class of i and j of another class.
         """
         n = len(D)
         each = np.arange(n)
@@ -191,7 +210,8 @@ class Relaxation:
     ) -> tuple[FloatArray, FloatArray, Proof]:
         """Solve the relaxation with the rows of these sets (m, 1 + k) and exchanges (e, 3) only.
 
-        Y (n, D): see `settled`. Returns w (D,), t (n,) and the multipliers that are not zero.
+        Y (n, D): the sum of X_ij over the settled members of each point. Returns w (D,), t (n,), and the dual variables
+        that are not zero, with their bound.
         """
         p, n = self.p, len(self.p.y)
         D, m, e = self.outer.shape[2], len(sets), len(exchanges)
@@ -236,7 +256,10 @@ class Relaxation:
         return rows
 
     def bound(self, Y: FloatArray, proof: Proof) -> Proof:
-        """Make the multipliers feasible, and return them with their bound. Y (n, D): see `settled`."""
+        """Return the dual variables of `proof`, made feasible, with the lower bound that they prove.
+
+        Y (n, D): the sum of X_ij over the settled members of each point.
+        """
         p, n = self.p, len(Y)
         point = proof.sets[:, 0]
         q, nu = np.maximum(proof.q, 0), np.maximum(proof.nu, 0)
@@ -250,13 +273,16 @@ class Relaxation:
 
 
 def nothing(k: int) -> Proof:
-    """Return no multipliers, with the bound F >= 0 that needs none."""
+    """Return a `Proof` without dual variables, with the bound F >= 0. k: the number of members of a set."""
     empty = np.empty(0)
     return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))
 
 
 class Reduced(NamedTuple):
-    """The instance p in fewer coordinates: x = axes (X - mean). A metric W of p is the metric axes^T W axes of X."""
+    """An instance p in fewer coordinates x = axes (X - mean), for the original points X.
+
+    A metric W of p is the metric axes^T W axes of X. The objective of p is scale^4 times that of the original instance.
+    """
 
     p: Instance
     axes: FloatArray  # (r, d)
@@ -264,9 +290,10 @@ class Reduced(NamedTuple):
 
 
 def reduced(p: Instance) -> Reduced:
-    """Return the instance in the span of the differences of the points, scaled so that F(0) is at least 1.
+    """Return p in coordinates of the span of the differences of its points, scaled so that F(0) is at least 1.
 
-    A part of W outside the span adds to the norm and changes no distance.
+    The part of a metric outside the span adds to its norm and changes no distance, so an optimal metric does not need
+    it.
     """
     s = unit_scale(p.X)
     F_at_zero = p.scaled(s).C * float(p.Lam[p.y].max(axis=1).sum())
@@ -281,7 +308,10 @@ def reduced(p: Instance) -> Reduced:
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree. known: the memberships settled there. proof: the best bound so far, with its multipliers."""
+    """A node of the tree.
+
+    known: the memberships settled there. proof: the dual variables with the best bound so far. at: its row in the tree.
+    """
 
     known: IntArray  # (n, n)
     proof: Proof
@@ -290,9 +320,10 @@ class Node:
 
 @dataclass
 class Tree:
-    """The tree, a row (i, j, a, b) for each node. a: the row of the child with j in h*_i. b: that of the other child.
+    """The tree of branch and bound.
 
-    A leaf has LEAF in all four columns.
+    rows: a row (i, j, a, b) for each node. a is the row of its child with j in h*_i, and b that of its other child. A
+    leaf has LEAF in all four columns. proofs: the dual variables of each leaf, by its row.
     """
 
     rows: list[list[int]] = field(default_factory=list)
@@ -303,7 +334,7 @@ class Search:
     """The state of branch and bound: the tree, its open nodes by their bound, and the best W so far."""
 
     def __init__(self, p: Instance, starts: list[FloatArray], tol: float):
-        """p: a reduced instance (`reduced`). starts: metrics from which CCCP runs first."""
+        """Run CCCP from the metrics `starts`. p: an instance from `reduced`. tol: relative to ||W||^2."""
         self.p, self.tol = p, tol
         self.started = time.perf_counter()
         self.relaxation = Relaxation(p)
@@ -322,7 +353,10 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """The bound of F from which a node is closed: no W there is better than the best by more than the tolerance."""
+        """The lower bound of F that suffices to close a node.
+
+        No W of such a node is better than the best W by more than the tolerance.
+        """
         return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property
@@ -330,7 +364,10 @@ class Search:
         return min(self.closed_at, self.open[0][0] if self.open else np.inf, self.best.F)
 
     def run(self, callback: Callable[[Step], None] | None = None) -> Status:
-        """Solve nodes until all are closed, or until an interrupt. Open nodes become leaves of the tree."""
+        """Solve nodes until all are closed (CONVERGED), or until the user or the time limit interrupts (INTERRUPTED).
+
+        Nodes that are still open become leaves of the tree. callback: called after each node.
+        """
         try:
             while not self.interrupted and self.open and self.open[0][0] < self.threshold:
                 self._grow()
@@ -348,7 +385,7 @@ class Search:
         return Step(self.nodes, seconds, F, bound, F - bound, "branch and bound", scale)
 
     def _grow(self) -> None:
-        """Solve the relaxation of the node of least bound, and close the node or branch."""
+        """Solve the relaxation of the node of least bound. Then close this node, or give it two children."""
         node = self.open[0][2]
         relaxed = self.relaxation.solve(node.known, node.proof, self.threshold)
         if relaxed.F < (1 + NEARLY) * self.best.F:
@@ -401,7 +438,10 @@ class Search:
         return run.at
 
     def dual(self, scale: float) -> Dual:
-        """Return the tree and its multipliers in the form of tree.py, for points that are `scale` times those of p."""
+        """Return the tree and the dual variables of its leaves by name, as `certify_tree` of tree.py reads them.
+
+        scale: the original points are `scale` times those of p.
+        """
         leaves = [
             (at, Leaf(proof.q, proof.sets, proof.nu / scale**4, proof.exchanges))
             for at, proof in sorted(self.tree.proofs.items())

@@ -1,21 +1,27 @@
-"""The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
+"""The certificate of a metric W for gerrymandering: its objective F, and a lower bound of its convex step.
 
-The step is a member of the family (family/theorem), and the theorem gives its bound, gap and rounding:
+D_ij is a squared distance at W, h a set of k neighbours of point i, and Delta_ih the loss of its vote (enumeration.py).
+h*_i is the set with the least sum of D_ij that lets the class of i win with more votes than any other. The worst set of
+i has the largest Delta_ih - sum_{j in h} D_ij. P_+ replaces negative eigenvalues by 0. The convex step of CCCP at W
+fixes h*_i:
 
     min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
 
-Here known_i is h*_i. Its own row is 0, so the maximum is not negative, and its dual variable does not change the bound.
-The dual variables of a point sum to C at most, and the rest is on h*_i. Files store q, the dual variables / C. In a
-leaf of a tree, known_i holds the settled members of h*_i, and exchanges have dual variables too (tree.py).
+Here known_i is h*_i. For h = h*_i, Delta_ih = v_ih = 0, so the maximum is not negative, and the dual variable of this
+set does not change the bound. The step is a `Family` (family/theorem/theorem.py), a regularizer with losses on rows
+v_ih. The theorem in that file gives its lower bound from any dual variables a_ih, its gap, and the rounding error. The
+a_ih of a point sum to at most C, and the rest of C is on h*_i. Files store the weights q = a / C. tree.py uses the same
+rows for a leaf of its tree: there known_i holds the settled members of h*_i, and exchanges have dual variables too.
 
-The sets are too many to list. The rows are a few sets, with the worst set of each point at W among them. They have the
-objective of all sets at W, and their dual variables are feasible for all sets.
+The sets are too many to list. The rows are those of a few sets, with the worst set of each point at W among them. So
+their objective at W is that of all sets, and their dual variables are feasible for all sets.
 
-Rounding of the inferences. `nearest` compares products of images of the points under a root T of W, with an error of at
-most rho_i at point i. Let `low` be lower bounds of the distances to the k + 1 candidates of a class. A point that is no
-candidate has a product at least as large as theirs, so its distance is at least u = max low - 2 rho_i. The t-th nearest
-point is then at least as far as the t-th of min(low, u). The cheapest sets at these distances cost at most as much as
-the cheapest sets there are. `Inferred.error` bounds the error of F.
+Rounding of the inferences. `nearest` compares products of images of the points under a root T of W. The product of i
+and j has an error of at most rho_i + rho_j. Let `low` be lower bounds of the distances from i to the k + 1 candidates
+of a class. A point that is no candidate has a product at least as large as theirs, so its distance is at least
+u = max low - 2 (rho_i + max rho). The distance of the t-th nearest point is then at least the t-th of min(low, u). The
+cheapest sets at these distances cost at most as much as the cheapest sets there are. `Inferred.error` bounds the error
+of F.
 
 W = 0 has no scale for a relative error, so rational arithmetic decides if it is optimal for its step. The step is
 strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0 is proved.
@@ -53,9 +59,10 @@ BLOCK = 2**18  # pairs at a time
 
 
 class Sets:
-    """The rows v_ih of some sets h: `listed` (m, 1 + k), a point i and its members.
+    """The values v_ih of some sets h as rows of a `Family`, each the sum of squared distances with signs 1 and -1.
 
-    The key of a row is its place there. known: the pairs (e, 2) of i and j with j in known_i.
+    listed (m, 1 + k): a point i and the members of h. The key of a row is its place in `listed`. known (e, 2): the
+    pairs of i and j with j in known_i. n: the number of points.
     """
 
     def __init__(self, listed: IntArray, known: IntArray, n: int):
@@ -80,9 +87,10 @@ class Sets:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """G = sum_ih a_ih V_ih, where v_ih = <W, V_ih>, as weights on pairs, each pair once.
+        """Return G = sum_ih a_ih V_ih as weights on pairs of points, each pair once.
 
-        The sums are exact if `duals` are whole multiples of a digit (groups.py).
+        V_ih is the matrix with v_ih = <W, V_ih>. duals: the a_ih. Their sums are exact for fractions, and for floats
+        from `Slack.to_domain` of family/losses/groups.py.
         """
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
@@ -91,7 +99,7 @@ class Sets:
         return Weights(self.pairs, w)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """`duals` without a change: with the squared norm as regularizer no row has to be left out."""
+        """Return `duals` without a change: with the squared norm as regularizer, every row may have a dual variable."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
@@ -108,9 +116,10 @@ def step(
     sets: IntArray,
     number: Callable[[Any], Any] = float,
 ) -> Family:
-    """Return the step with h* = `latent` (n, k) as a sum of family terms, with the rows of `sets` (m, 1 + k).
+    """Return the convex step with h* = `latent` (n, k) as a `Family`.
 
-    number: the type of its constants, float or Fraction.
+    sets (m, 1 + k): a row for each of these sets, given by its point and its members. number: float or Fraction; it
+    converts the constants.
     """
     norm = Frobenius(p.X, number(2))
     term = Term(Slack(number(p.C), sets[:, 0], delta(p, sets)), Sets(sets, members(latent), len(p.X)))
@@ -118,12 +127,12 @@ def step(
 
 
 def delta(p: Instance, sets: IntArray) -> FloatArray:
-    """Return Delta (m,) of sets (m, 1 + k): a point and its members."""
+    """Return Delta (m,), the loss of the vote of each set. sets (m, 1 + k): a point and its members."""
     return task_loss(p.y[sets[:, 1:]], p.y[sets[:, 0]], p.Lam)
 
 
 def members(latent: IntArray) -> IntArray:
-    """Return the pairs (n k, 2) of each point with the members of its set. latent (n, k): the sets."""
+    """Return the pairs (n k, 2) of each point i with each member of its set, row i of `latent` (n, k)."""
     return np.stack([np.repeat(np.arange(len(latent)), latent.shape[1]), latent.ravel()], axis=1)
 
 
@@ -133,9 +142,10 @@ def of_points(sets: IntArray) -> IntArray:
 
 
 def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
-    """Return weights q (m,) > 0 with sum 1 for each point, and their sets (m, 1 + k), from any numbers in the dual.
+    """Return the weights q (m,) > 0 of a dual, with sum 1 for each point, and their sets (m, 1 + k).
 
-    Weights that are not positive, and sets that are not valid (`in_order`), are dropped.
+    The dual holds "q" and "q_index". The numbers may be any. Weights that are not positive are dropped, and so are sets
+    with a repeated member or with the point itself.
     """
     q, sets = finite_dual(dual, "q", (len(p.X),) * (1 + p.k))
     sets, proper = in_order(sets)
@@ -145,9 +155,10 @@ def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
 
 
 def finite_dual(dual: Dual, name: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
-    """Return dual[name] (m,) and its index array (m, len(ends)); the entries of column c are indices below ends[c].
+    """Return dual[name] (m,) and its index array (m, len(ends)), stored under name + "_index".
 
-    Raises ValueError for other shapes or indices, and for NaN and infinity.
+    ends: the entries of column c must be below ends[c]. Raises ValueError for other shapes or indices, and for NaN and
+    infinity.
     """
     values, index = indexed_dual(dual, name, f"{name}_index", ends)
     if not np.isfinite(values).all():
@@ -180,9 +191,10 @@ def priced(p: Instance, q: FloatArray, m: int) -> Duals:
 
 
 def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
-    """Return the dual by name: "q" and "q_index", the weights of `sets`, and for each point 1 minus their sum on h*.
+    """Return the weights of the step by name: "q", and "q_index" with a point and its set in each row.
 
-    latent (n, k): h*. duals: C times the weights.
+    duals: C times the weights of `sets` (m, 1 + k). If the weights of a point sum to less than 1, the missing weight is
+    on its set h*, row i of `latent` (n, k).
     """
     rest = p.C - np.bincount(sets[duals.key, 0], duals.a, minlength=len(p.X))
     q, index = np.concatenate([duals.a, rest]) / p.C, np.concatenate([sets[duals.key], of_points(latent)])
@@ -198,11 +210,12 @@ def duals_at_zero(
     nu: FloatArray = NO_NU,
     exchanges: IntArray = NO_EXCHANGES,
 ) -> tuple[IntArray, Duals] | None:
-    """Return sets (m, 1 + k) and dual variables, in rationals, that prove W = 0 optimal; None if none were found.
+    """Return sets (m, 1 + k) and rational dual variables that prove W = 0 optimal; None if this fails.
 
-    The dual variables are near C q of the given sets. Those of each point are on its worst sets only and sum to C, and
-    G has no positive eigenvalue. known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3)
-    of i, j, l.
+    q (m,), sets: approximate weights. Only sets of a point with the largest Delta, worst (n,), are kept. Their dual
+    variables are made to sum to C for each point, exactly. They are a proof if their matrix G has no positive
+    eigenvalue. known (e, 2): the pairs i, j with j in known_i. nu (e,), exchanges (e, 3): dual variables of exchanges
+    i, j, l in a leaf of a tree; they are part of G.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     q, sets = scaled(q[on], sets[on]), sets[on]
@@ -217,14 +230,18 @@ def duals_at_zero(
 
 
 def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
-    """Return G - sum nu (X_ij - X_il) over exchanges i, j, l (e, 3), as weights on pairs."""
+    """Return G - sum nu (X_ij - X_il) as weights on pairs. nu (e,): dual variables of the exchanges i, j, l (e, 3)."""
     return Weights(
         np.concatenate([G.pairs, exchanges[:, :2], exchanges[:, ::2]]), np.concatenate([G.w, -nu, nu])
     )
 
 
 class Inferred(NamedTuple):
-    """The sets of the two inferences at W (d, d), psd: `latent` is h*, `worst` has the largest S + Delta."""
+    """The sets that the psd metric W (d, d) chooses: h* and the worst set of each point.
+
+    latent (n, k): h*. worst (n, k): the set h with the largest Delta_ih - sum_{j in h} D_ij; largest (n,) is that
+    value. error: a bound of the error of F, because rounding may hide better sets.
+    """
 
     W: FloatArray
     latent: IntArray  # (n, k)
@@ -252,9 +269,9 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
-    """Return bounds (n,) of the error of L_i that is due to sets better than `latent` and `worst` (n, k).
+    """Return bounds (n,) of the error of each point's loss, if other sets are better than `latent` and `worst`.
 
-    Such sets may exist, because the nearest points at W (d, d) are found by rounded products.
+    Such sets may exist, because the k nearest points at W (d, d) are found by rounded products.
     """
     view = Frobenius(p.X, 2.0).judge(W).view
     error, k = _error_products(p.X, W), p.k
@@ -273,9 +290,9 @@ def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> Fl
 
 
 def _distances(view: View, J: IntArray, side: float) -> FloatArray:
-    """Return bounds (n, ...) of the distance from point i to each point in J[i] (n, ...); inf if the entry is -1.
+    """Return bounds of the squared distances from point i to the points J[i], for all i, in the shape of J (n, ...).
 
-    side: -1 for lower bounds, 1 for upper bounds.
+    view: the points under the metric. side: -1 for lower bounds, 1 for upper bounds. The bound is inf where J is -1.
     """
     n, count = len(J), J[0].size
     found, step = np.empty((n, count)), max(1, BLOCK // count)
@@ -288,9 +305,9 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 
 
 def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
-    """Return rho (n,): `nearest` computes the product of the images of i and j with an error of at most rho_i + rho_j.
+    """Return rho (n,): in `nearest`, the product of the images of i and j has an error of at most rho_i + rho_j.
 
-    The unit of a feature is its width.
+    X (n, d): the points. W (d, d): the metric. Each feature is measured in units of its largest value after centring.
     """
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
@@ -304,10 +321,11 @@ def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
 
 
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Return the certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
+    """Return the certificate of `W` (d, d), of kind "stationary". Its `step` is that of the convex step.
 
-    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W`
-    is judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
+    dual: the weights "q" (m,), any real numbers, and "q_index" (m, 1 + k), a point and its set. For F itself the bound
+    is 0. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or an index is out
+    of range.
     """
     found, (q, with_q) = inferred(p, W), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])

@@ -6,21 +6,25 @@
     L_i         = max_h [S_W(i, h) + Delta(y_i, h)]  -  max_{h: y_i wins strictly} S_W(i, h)     (5), (6)
     F(W)        = ||W||_F^2 + C sum_i L_i                                                           (10)
 
-Every line is literal. One correction: (4) decides a tie by a heuristic. Here a tie has the largest loss of the tied
-classes, as in the paper's inference. Delta = 0 is then the same as a strict win, because Lam > 0 off its diagonal.
+Lam(y, r) is the loss of predicting class r for a point of class y. The two maxima are the inferences: `loss_augmented`
+finds the first and `targeted` the second. Every line is literal. One correction: (4) decides a tie by a heuristic. Here
+a tie has the largest loss of the tied classes, as in the paper's inference. Delta = 0 is then the same as a strict win,
+because Lam > 0 off its diagonal.
 
-Two families of candidate sets go into the same two inferences. `all_sets` is the definition. `nearest_sets` has one set
-for every vector of vote counts: the nearest points of each class. S is a sum over the points and Delta depends only on
-the counts, so no other set with these counts is better. It is fast enough for some hundred points.
+The argument `candidates` names the sets among which an inference searches. `all_sets` is the definition. `nearest_sets`
+has one set for every vector of vote counts: the nearest points of each class. S is a sum over the points and Delta
+depends only on the counts, so no other set with these counts is better. `nearest_sets` is fast enough for some hundred
+points.
 
 Ties: the better cost, then the lexicographically first set (as a sorted tuple of indices). Costs are sums rounded once
-(math.fsum). Compare costs, not sets: if two costs differ by less than rounding, the families may choose different sets.
+(math.fsum). Compare costs, not sets: if two costs differ by less than rounding, `all_sets` and `nearest_sets` may lead
+to different sets.
 
-Shapes: X (n, d), y (n,) codes 0..R-1, W (d, d), Lam (R, R), D (n,) one row D_W(i, .), whose entry i is ignored.
-This file is slow and shares no code with a solver or a certificate in floats.
+Shapes: X (n, d), y (n,) codes 0..R-1, W (d, d), Lam (R, R), D (n,) one row D_W(i, .); its entry i is ignored. This file
+is slow and shares no code with a solver or a certificate in floats.
 
-Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
-Gerrymandering, NIPS 2014.
+Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood Gerrymandering,
+NIPS 2014.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ Candidates = Callable[[FloatArray, IntArray, int, int], Iterator[Neighbors]]
 
 
 def all_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
-    """Yield every set h of k points without i."""
+    """Yield every set h of k points without i. D is not used."""
     return itertools.combinations([j for j in range(len(y)) if j != i], k)
 
 
@@ -56,7 +60,7 @@ def members_by_class(y: IntArray, i: int) -> list[list[int]]:
 
 
 def count_vectors(available: Sequence[int], k: int) -> Iterator[tuple[int, ...]]:
-    """Yield every vector of vote counts (m_1, ..., m_R) with sum k and 0 <= m_c <= available[c]."""
+    """Yield every vector of vote counts (m_1, ..., m_R) with sum k. available[c]: the largest m_c, for each class c."""
     if len(available) == 0:
         if k == 0:
             yield ()
@@ -95,7 +99,10 @@ def in_H(counts: Sequence[int], r: int, tau: int) -> bool:
 def targeted(
     D: FloatArray, y: IntArray, i: int, k: int, r: int, tau: int, candidates: Candidates = all_sets
 ) -> tuple[Neighbors, float] | None:
-    """The set h of H_r(tau) (see `in_H`) with the least sum of D, and that sum (5.1.1); None if H_r(tau) is empty."""
+    """Return the set h of H_r(tau) with the least sum of D, and that sum (section 5.1.1); None if H_r(tau) is empty.
+
+    H_r(tau): the sets of k neighbours of i where class r has a vote and leads every other class by at least tau votes.
+    """
     R = int(max(y)) + 1
     found = [(math.fsum(D[j] for j in h), h) for h in candidates(D, y, i, k) if in_H(votes(y, h, R), r, tau)]
     if not found:
@@ -107,9 +114,9 @@ def targeted(
 def loss_augmented(
     D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = all_sets
 ) -> tuple[Neighbors, float]:
-    """The set h with the largest S(h) + Delta(y_i, h), and that value (5.1.2).
+    """Return the set h with the largest S(h) + Delta(y_i, h), and that value (section 5.1.2).
 
-    Raises ValueError if there are fewer than k other points.
+    S(h) is minus the sum of D over h. Raises ValueError if there are fewer than k other points.
     """
     if k > len(y) - 1:
         raise ValueError(f"k={k} neighbours need as many other points; there are {len(y) - 1}")
@@ -145,7 +152,10 @@ def winning(D: FloatArray, y: IntArray, i: int, k: int, candidates: Candidates) 
 
 
 def h_star(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> list[Neighbors]:
-    """h*_i of every point (Algorithm 1): the latent sets of a CCCP step at W. Raises ValueError as `winning` does."""
+    """The set h*_i of every point (Algorithm 1): the best set at W that y_i wins, fixed in a CCCP step.
+
+    Raises ValueError if the class of a point cannot win.
+    """
     return [winning(distances(X, W, i), y, i, k, nearest_sets)[0] for i in range(len(X))]
 
 
@@ -157,7 +167,7 @@ def h_hat(X: FloatArray, y: IntArray, W: FloatArray, k: int, Lam: FloatArray) ->
 def surrogate_loss(
     D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = nearest_sets
 ) -> float:
-    """Return L_i, equation (5) minus equation (6). Raises ValueError as `winning` does."""
+    """Return L_i, equation (5) minus equation (6), from the distances D (n,). Raises ValueError if y_i cannot win."""
     best = winning(D, y, i, k, candidates)[1]
     return loss_augmented(D, y, i, k, Lam, candidates)[1] + best
 
@@ -171,7 +181,7 @@ def objective(
     Lam: FloatArray,
     candidates: Candidates = nearest_sets,
 ) -> float:
-    """F(W), equation (10). Raises ValueError as `winning` does.
+    """F(W), equation (10). Raises ValueError if the class of a point cannot win.
 
     candidates: `all_sets` follows the definition, and is only possible for a tiny n.
     """
@@ -189,9 +199,9 @@ def majorant(
     latent: Sequence[Neighbors],
     candidates: Candidates = nearest_sets,
 ) -> float:
-    """The objective of the CCCP step with h*_i = latent[i], at W: F(W) with S_W(i, latent[i]) for its second max.
+    """The objective at W of the CCCP step with h*_i = latent[i]: F(W) with S_W(i, latent[i]) as its second max.
 
-    It is at least F(W), and equal to F(W) if `latent` is h*(W). No constant has to be added.
+    It is at least F(W), and equal to F(W) if each latent[i] attains that max. It includes all constants.
     """
     losses = []
     for i in range(len(X)):

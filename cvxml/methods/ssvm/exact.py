@@ -1,8 +1,11 @@
-"""The certificate of a step in exact arithmetic (family/theorem/exact.py), with exact inferences.
+"""The certificate of a convex step of gerrymandering in exact arithmetic (family/theorem/exact.py).
 
-The inferences enumerate all vote counts, because the nearest points of each class are the cheapest. Distances are
-integers, so ties are exact, and the first set is taken. At V = 0 all sets tie. Then h* is that of the identity, as
-in inference.py.
+The step is defined in certify.py. It fixes the set h*_i of each point i: the cheapest set of k neighbours at the metric
+that lets the class of i win. The objective also needs the worst set, with the largest Delta minus cost: Delta is the
+loss of the vote of a set, and the cost is the sum of its squared distances. Both inferences are exact here. They
+enumerate all vote counts, because the nearest points of each class are the cheapest. Distances are integers times a
+power of two, so ties are exact; of tied sets the lexicographically first is taken. If the metric is 0, all sets tie.
+Then h* is that of the identity, as in inference.py.
 """
 
 from __future__ import annotations
@@ -30,7 +33,11 @@ SPLITS = 2000  # vote counts to enumerate for a point, at most
 
 
 class Inferred(NamedTuple):
-    """Both inferences at the metric V: h* (n, k), the worst sets (n, k), and the largest Delta of any set (n,)."""
+    """The sets that a metric chooses, in exact arithmetic.
+
+    latent (n, k): h*. worst (n, k): the worst sets. largest (n,): the largest Delta of any set of each point. zero:
+    whether the metric is 0.
+    """
 
     latent: IntArray
     worst: IntArray
@@ -41,11 +48,12 @@ class Inferred(NamedTuple):
 def exact_interval(
     p: Instance, W: FloatArray, dual: Dual, *, root: ArrayLike | None = None, psd: ArrayLike | None = None
 ) -> Exact:
-    """Return the interval of the step of the metric `W` (d, d), from any weights `dual` (certify.py).
+    """Return an interval that contains the optimum of the convex step of `W` (d, d), from any weights `dual`.
 
-    root (d, r): M with M M^T near W. psd (d, r): L with L L^T near P_+(-G), for the weights as given. By default both
-    are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes
-    among the classes.
+    dual: "q" (m,) and "q_index" (m, 1 + k), a point and its set. root (d, r): M with M M^T near W. psd (d, r): L with
+    L L^T near P_+(-G), where G is the matrix of the dual variables (`Sets.weights` of certify.py). By default both are
+    computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes among
+    the classes.
     """
     check_dual(dual)
     check_splits(p)
@@ -63,9 +71,10 @@ def exact_interval(
 
 
 def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, IntArray]:
-    """Return the step of `W` (d, d) in fractions, the dual variables of its exact bound, and h* (n, k).
+    """Return the convex step of `W` (d, d) in fractions, the dual variables of its exact bound, and h* (n, k).
 
-    The bound is that of `exact_interval`. Raises ValueError as it does.
+    dual: "q" and "q_index". The bound is that of `exact_interval`. Raises ValueError for a dual with a "tree", and for
+    more than `SPLITS` ways to split the votes among the classes.
     """
     check_dual(dual)
     check_splits(p)
@@ -81,7 +90,7 @@ def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, I
 
 
 def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Inferred:
-    """Return h* and the worst set of each point at `W` (d, d), in rational numbers, or at M M^T for a `root` M."""
+    """Return h* and the worst set of each point at `W` (d, d), in exact arithmetic; at M M^T for a `root` M."""
     X, V = plane(p.X), judged(W, root)
     zero = not any(V.V.entries())
     D = X.distances(judged(np.eye(len(W))) if zero else V)
@@ -93,7 +102,8 @@ def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Infer
 def _of_point(p: Instance, i: int, at: Distances, zero: bool) -> tuple[Neighbors, Neighbors, float]:
     """Return h*_i, the worst set of i, and the largest Delta of any set of i.
 
-    at: the exact distances. zero: whether the metric is 0; then `at` decides between equal sets.
+    at: the exact distances. zero: whether the metric is 0; then all costs are 0, and the distances in `at` only decide
+    between equal sets.
     """
     own, D, unit = int(p.y[i]), at.D[i], Fraction(0) if zero else at.unit
     winning: list[tuple[int, Neighbors]] = []

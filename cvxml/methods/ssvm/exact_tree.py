@@ -1,8 +1,10 @@
-"""The tree of a global optimum in whole numbers, for the verified checker (validation/verified/Cases.v).
+"""The tree of a global optimum with fractions, for the verified checker (validation/verified/Cases.v).
 
-The weights C q and the multipliers nu of each leaf are rounded down to multiples of a power of two. So they stay
-feasible, and the bound of the leaf is lower by about 2^-60 of its size. At W = 0 the multipliers are those that prove
-in integers that the bound of each leaf is F (`duals_at_zero` of certify.py), if these were found.
+The verified checker is a program; Coq has checked the proof that its verdicts are right. tree.py describes the tree,
+its leaves, and the lower bound of a leaf from dual variables q of sets and nu of exchanges. The numbers C q and nu of
+each leaf are rounded down here to multiples of a power of two. So they stay feasible, and the bound of the leaf is
+lower by about 2^-60 of its size. If W = 0, the dual variables are those that prove in fractions that the bound of each
+leaf is F (`duals_at_zero` of certify.py), if these were found.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ BITS = 60  # C has this many bits in the unit of the weights
 
 
 class ExactLeaf(NamedTuple):
-    """The multipliers of a leaf as fractions: a = C q on sets, nu on exchanges."""
+    """The dual variables of a leaf as fractions.
+
+    a (m,): C q, on the sets (m, 1 + k), a point and its members. nu (e,): on the exchanges i, j, l (e, 3). G: the
+    matrix M of tree.py, as weights on pairs.
+    """
 
     a: list[Fraction]  # (m,)
     sets: IntArray  # (m, 1 + k): a point and its set, in ascending order
@@ -34,7 +40,7 @@ class ExactLeaf(NamedTuple):
 
     @property
     def of_points(self) -> dict[int, list[tuple[list[int], Fraction]]]:
-        """Return, by point, its sets with a positive multiplier, each with this multiplier."""
+        """Return, by point, the list of its sets with a positive dual variable, each set with this dual variable."""
         found: dict[int, list[tuple[list[int], Fraction]]] = {}
         for (i, *h), a in sorted(zip(self.sets.tolist(), self.a, strict=True)):
             if a > 0:
@@ -43,10 +49,10 @@ class ExactLeaf(NamedTuple):
 
 
 def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] | ExactLeaf]:
-    """Return the nodes of the tree of `dual` (tree.py) for the metric `W` (d, d): branches (i, j) and leaves.
+    """Return the nodes of the tree in `dual` for the metric `W` (d, d): (i, j) for a branch, an `ExactLeaf` for a leaf.
 
-    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. Raises ValueError as
-    `certify_tree` does.
+    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. Raises ValueError if the
+    arrays of `dual` do not match or are no tree.
     """
     tree, leaves = leaves_of(p, dual)
     listed, found = list(leaves), inferred(p, W)

@@ -1,8 +1,10 @@
 """Exact inference in gerrymandering: the sets of k neighbours that a metric chooses, F there, and all intermediates.
 
-The symbols are those of enumeration.py. R is the number of classes, and #c the number of votes for class c in a set.
-The cost of a set is the sum of the squared distances of its members; S is minus the cost. h*_i is the cheapest set in
-which the class of i wins, and h^_i the set with the largest S + Delta.
+The symbols are those of enumeration.py. R is the number of classes. In a set of k neighbours, #c is the number of votes
+for class c. The class of i wins if it has more votes than any other class. The cost of a set is the sum of the squared
+distances of its members; S is minus the cost. Delta is the loss of the vote, the largest Lam(y_i, r) over the classes r
+tied for most votes. h*_i is the cheapest set that the class of i wins, and h^_i the set with the largest S + Delta.
+F(W) = ||W||^2 + C sum_i L_i, where L_i is the largest S + Delta plus the cost of h*_i.
 
 Nearest points. A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. So `nearest`
 gives D (n, R, k), the ascending distances to the k nearest points of each class; inf if there are fewer.
@@ -14,7 +16,7 @@ because these sets are the bases of a truncated partition matroid. Algorithm 2 o
 which is not exact (algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
 docs/gerrymandering_inference.md.
 
-Points. A `Point` is a metric W with both inferences and F; `evaluate` names all intermediates as the paper does.
+A `Point` is a metric W with both inferences and F. `evaluate` returns all intermediates with the names of the paper.
 """
 
 from __future__ import annotations
@@ -128,7 +130,11 @@ class Table(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """One set for each point."""
+    """One set for each point, with its value.
+
+    sets (n, k): indices increasing. value (n,): the cost for a set of `targeted`, S + Delta for one of
+    `loss_augmented`.
+    """
 
     sets: IntArray  # (n, k), increasing
     value: FloatArray  # (n,): the cost of a targeted set; S + Delta of a loss-augmented one
@@ -157,9 +163,10 @@ def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
 
 
 def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray:
-    """Return the sums (n, c) of the `count` least distances to points outside class r, at most `most` of each class.
+    """Return the sum of the `count` least distances to points outside class r, at most `most` of each class.
 
-    D (n, R, k): as in `Nearest`. classes (n, c): the r of each point. inf if there are too few points.
+    D (n, R, k): as in `Nearest`. classes (n, c): the classes r for each point. The sums are (n, c); inf if there are
+    too few points.
     """
     n = len(D)
     if count == 0:
@@ -189,7 +196,7 @@ def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray
 def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
     """Return the cheapest sets (n, k) of H_r(tau) with the given number of votes for r; indices increasing.
 
-    r, votes (n,): the class of each point and its votes, from `table`.
+    near: the nearest points. r (n,): a class for each point. votes (n,): the votes, as found by `table`.
     """
     n, _, k = near.D.shape
     sets = np.empty((n, k), dtype=np.intp)
@@ -206,9 +213,9 @@ def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """Return the cheapest set of H_r(tau) for each point, r (n,), and its cost.
+    """Return the cheapest set of H_r(tau) for each point, with a class r (n,) for each, and its cost.
 
-    ValueError if a point has no such set.
+    near: the nearest points. Raises ValueError if a point has no such set.
     """
     found = table(near.D, tau, r[:, None])
     cost, votes = found.cost[:, 0], found.votes[:, 0]
@@ -223,7 +230,8 @@ def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
     """Return the set with the largest S + Delta for each point of class y (n,), and that value.
 
-    It is the best of the cheapest sets with r tied for most votes, over all classes r (11).
+    near: the nearest points. The set is the best of R sets, equation (11): for each class r, the cheapest set with r
+    tied for most votes.
     """
     cost, votes = table(near.D, 0)
     values = Lam[y] - cost
@@ -233,9 +241,9 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
 
 
 def task_loss(labels: IntArray, own: IntArray, Lam: FloatArray) -> FloatArray:
-    """Return Delta(y, h) (...) of sets given by the classes of their members, `labels` (..., k).
+    """Return Delta (...), the loss of the vote, for sets given by the classes of their members, `labels` (..., k).
 
-    own (...): the classes y. A tie has the largest loss of the tied classes.
+    own (...): the class of the point of each set. A tie has the largest loss of the tied classes.
     """
     loss: FloatArray = np.where(tied_for_most(labels, len(Lam)), Lam[own], -np.inf).max(axis=-1)
     return loss
@@ -253,7 +261,11 @@ def tied_for_most(labels: IntArray, R: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A metric W, the results of the two inferences at W, and F."""
+    """A metric W (d, d), psd, the results of the two inferences at W, and F.
+
+    norm2: ||W||^2. near: the nearest points. offending: the cheapest set of each class, with ties for most votes
+    allowed. worst (n,): the largest S + Delta. latent (n, k): h*. own (n,): the cost of h*.
+    """
 
     W: FloatArray
     norm2: float  # ||W||^2
@@ -265,14 +277,14 @@ class Point:
     F: float
 
     def rounding(self, C: float) -> float:
-        """An estimate of the rounding error of F, for the solver."""
+        """An estimate of the rounding error of F, for the solver. C: the weight of the losses in F."""
         return 64 * EPS * (self.norm2 + C * float(np.abs(self.worst).sum() + np.abs(self.own).sum()))
 
 
 def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
-    """Return the point at W (d, d), psd; `near`: the nearest points, if they are known.
+    """Return the `Point` of W (d, d), psd. near: the nearest points at W, if they are known.
 
-    At W = 0 all sets tie. Then h* is that of the identity, which depends on the data.
+    If W = 0, all sets tie. Then h* is that of the identity, which depends on the data.
     """
     near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
     offending = table(near.D, 0)
@@ -287,8 +299,9 @@ def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
 def best_scale(p: Instance, at: Point) -> float:
     """Return the s >= 0 that minimises F(s W), for the W of `at`; 1 if ||W||^2 is 0, or underflows.
 
-    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s,
-    with the costs of `Point`. Bisection finds the piece, and the minimum on it is exact.
+    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s.
+    cost_ir is the cost at W of the cheapest set with r tied for most votes, and own_i that of h*_i. Bisection finds the
+    piece, and the minimum on it is exact.
     """
     if at.norm2 < 1e-290:
         return 1.0
@@ -297,7 +310,7 @@ def best_scale(p: Instance, at: Point) -> float:
     rows, total = np.arange(len(cost)), float(at.own.sum())
 
     def linear(s: float) -> float:
-        """Return the slope of F(s W) at s without the part 2 s ||W||^2."""
+        """Return the derivative of F(s W) by s, without the term 2 s ||W||^2."""
         active = (loss - s * cost).argmax(axis=1)
         return p.C * (total - float(cost[rows, active].sum()))
 
@@ -315,10 +328,11 @@ def best_scale(p: Instance, at: Point) -> float:
 
 
 def rescaled(p: Instance, at: Point) -> Point:
-    """Return the multiple of `at` with the least F; `at` itself if it is 0, or if no multiple is better.
+    """Return the point at the multiple of W with the least F, for the W of `at`.
 
-    The multiple 0 keeps the h* of the other multiples. They are valid there too, because all sets tie. CCCP then
-    continues with the h* of its start.
+    The result is `at` itself if W = 0 or no multiple is better. All positive multiples of W have the same h*. The
+    multiple 0 keeps this h* too, which is valid because all sets tie there. CCCP then continues with the h* of its
+    start.
     """
     if at.norm2 == 0:
         return at
@@ -333,8 +347,8 @@ def rescaled(p: Instance, at: Point) -> Point:
 def as_certified(p: Instance, at: Point) -> Point:
     """Return the same W with the h* that the certificate of W uses; `at` itself if it has these h*.
 
-    They can differ only if ||W||^2 is 0, or underflows (`rescaled`). A W that is stationary for one choice of h* may
-    not be stationary for another.
+    They can differ only if ||W||^2 is 0, or underflows: then the certificate takes the h* of the identity, and
+    `rescaled` keeps another h*. A W that is stationary for one choice of h* may not be stationary for another.
     """
     if at.norm2 > 0:
         return at
@@ -343,7 +357,11 @@ def as_certified(p: Instance, at: Point) -> Point:
 
 
 def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
-    """Return all intermediates at `W` (d, d) and a step of Algorithm 1 at iteration `t`, by name (`SSVM.evaluate`)."""
+    """Return all intermediates at `W` (d, d) and a step of Algorithm 1 at iteration `t`, by the names of the paper.
+
+    objective; h_star, h_hat (n, k); S_star, S_hat, Delta (of h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over
+    i; subgradient (d, d); eta = 1/(2 (t+1)), W_half, W_next (d, d).
+    """
     at = point_at(p, W)
     h_hat = loss_augmented(at.near, p.y, p.Lam).sets
     Psi_star, Psi_hat = sum_of_Psi(p.X, at.latent), sum_of_Psi(p.X, h_hat)

@@ -1,4 +1,7 @@
-"""The checked data of neighbourhood gerrymandering, and a check that each class can win a vote."""
+"""The checked data and parameters of neighbourhood gerrymandering: an `Instance`, which all other files take.
+
+`instance` also checks that each class can win a vote of k neighbours.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from cvxml.core.metric import FloatArray, IntArray, unit_scale
 
 
 class Instance(NamedTuple):
-    """Checked data: X (n, d) float64, y (n,) codes 0..R-1, k neighbours, C > 0, Lam (R, R)."""
+    """Checked data: X (n, d) float64, y (n,) codes 0..R-1, k neighbours in a vote, and C > 0, the weight of the losses.
+
+    Lam (R, R): Lam[y, r] is the loss of predicting class r for a point of class y.
+    """
 
     X: FloatArray
     y: IntArray
@@ -38,7 +44,11 @@ def instance(
     C: float | None = None,
     loss_matrix: ArrayLike | None = None,
 ) -> Instance:
-    """Return the checked inputs; C=None is 1/n. Raises ValueError for bad input, and names a class that cannot win."""
+    """Return the checked inputs. Raises ValueError for bad input, and for a class that cannot win a vote.
+
+    n_neighbors: k, the size of a vote. C: the weight of the losses, by default 1/n. loss_matrix (R, R): by default the
+    0/1 loss.
+    """
     points = check_X(X)
     codes = check_labels(y, len(points))
     n = len(points)
@@ -91,7 +101,11 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
 
 
 def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
-    """Raise ValueError if a class cannot win: it needs m of k votes, with at most m - 1 for each other class."""
+    """Raise ValueError if a class cannot win a vote of k points. names: those of the classes 0..R-1 in y (n,).
+
+    A class wins with m of the k votes if each other class has at most m - 1. A point of the class has one voter less
+    for it, because it is not its own neighbour.
+    """
     sizes = np.bincount(y, minlength=len(names))
     for c, size in enumerate(sizes.tolist()):
         others = np.delete(sizes, c)

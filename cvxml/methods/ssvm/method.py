@@ -1,7 +1,11 @@
 """Neighbourhood gerrymandering (Trivedi et al. 2014) as the package calls it: the class `SSVM`.
 
-Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
-Gerrymandering, NIPS 2014.
+In all functions, `given` is the checked data (instance.py), M or W (d, d) is a metric, and `dual` holds dual variables
+by name. CCCP is the concave-convex procedure: its convex step at a metric fixes h*_i, the cheapest set of k neighbours
+that lets the class of point i win.
+
+Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood Gerrymandering,
+NIPS 2014.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
 def _check_sets(given: Instance) -> None:
-    """Raise TooLarge if there are too many sets of k neighbours for the rows of a cvxpy problem."""
+    """Raise TooLarge if the points have more than `MOST_SETS` sets of k neighbours, each a row of the cvxpy problem."""
     n, k = len(given.X), given.k
     rows = n * math.comb(n - 1, k)
     if rows > MOST_SETS:
@@ -52,7 +56,10 @@ def _check_sets(given: Instance) -> None:
 
 
 class SSVM(StationaryMethod[Instance]):
-    """A latent structural SVM whose latent variables are the neighbours."""
+    """Neighbourhood gerrymandering: a latent structural SVM. The latent variable of a point is its set of k neighbours.
+
+    The class attributes are explained in core/method.py: the parameters, the shapes of the dual, and values for tests.
+    """
 
     id = "ssvm"
     TITLE = "Neighbourhood gerrymandering: a latent structural SVM (Trivedi et al. 2014)"
@@ -101,7 +108,10 @@ class SSVM(StationaryMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The convex step of CCCP at `at`; variables "W" (d, d) and "t" (n,), a row for each set."""
+        """The convex step of CCCP at the metric `at`, as a cvxpy problem with a row for every set.
+
+        at: default is the identity. Variables: "W" (d, d) and "t" (n,).
+        """
         from cvxml.methods.ssvm.problem import enumerated
 
         _check_sets(given)
@@ -115,9 +125,10 @@ class SSVM(StationaryMethod[Instance]):
 
     @property
     def literal_weights(self) -> tuple[str, ...]:
-        """C, the only weight in the literal problem.
+        """The parameters that `problem` also accepts as a `cvxpy.Parameter`: only C.
 
-        It is not in `WEIGHTS`, which serves diagnoses of convex methods.
+        C is not in the attribute `WEIGHTS`. The weights there are varied to explain a refuted metric of a convex
+        method.
         """
         return ("C",)
 
@@ -132,30 +143,35 @@ class SSVM(StationaryMethod[Instance]):
         return enumeration.objective(given.X, given.y, M, given.k, given.C, given.Lam)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates by the paper's names, and a full-batch step of Algorithm 1 at iteration `t`.
+        """The intermediates at M by the paper's names, and a full-batch step of Algorithm 1 at iteration `t`.
 
-        h_star, h_hat (n, k); S_star, S_hat, Delta (of h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over i;
-        subgradient (d, d); eta = 1/(2 (t+1)), W_half, W_next (d, d).
+        h_star, h_hat (n, k): the set h*_i, and the set h^_i with the largest S + Delta. S_star, S_hat, Delta (of
+        h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over i; subgradient (d, d); eta = 1/(2 (t+1)), W_half,
+        W_next (d, d).
         """
         return evaluate_metric(given, M, t)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from weights "q", "q_index" (certify.py); with a "tree", that of F itself (tree.py)."""
+        """The certificate of M from weights "q" and "q_index" (certify.py).
+
+        With a "tree", it certifies the global optimum (tree.py).
+        """
         if isinstance(dual, Mapping) and "tree" in dual:
             return certify_tree(given, M, dual)
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The interval of the convex step at the metric, in rational arithmetic.
+        """The interval that contains the optimum of the convex step at M, in rational arithmetic.
 
-        Raises ValueError as `exact_interval` does.
+        root (d, r): a matrix R with R R^T near M. Raises ValueError for a dual with a "tree", and for more than 2000
+        ways to split the k votes among the classes.
         """
         return self.exact_as_stored(given, M, dual, root=root)
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """The interval of the convex step at the metric. hint (d, r): `psd` of exact.py."""
+        """The interval of `exact`. root (d, r): R with R R^T near M. hint (d, r): the matrix `psd` of exact.py."""
         from cvxml.methods.ssvm.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root, psd=hint)
@@ -176,20 +192,24 @@ class SSVM(StationaryMethod[Instance]):
 
         solver: "fast" (step.py). "clarabel" or "scs" solve each step literally, by constraint generation through cvxpy
         (small n). "global" is branch and bound, for n of about 10 to 20: it proves a metric optimal to tol * ||W||^2,
-        or gives the gap when the time is up. max_iter: CCCP steps from each start. start: its metric replaces init.
+        or gives the gap when the time is up. max_iter: CCCP steps from each start. init: the starts; if `start` is
+        given, its metric replaces them. callback: called after each step.
         """
         if solver == "global":
             return search_globally(given, init, tol, random_state, start, callback)
         return search(given, solver, init, tol, max_iter, random_state, start, callback)
 
     def seconds(self, solver: str) -> float:
-        """The default time limit of a solver, in seconds. Branch and bound has one, because it may run for years."""
+        """The default time limit in seconds: 600 for "global", because branch and bound may run for years."""
         return TREE_SECONDS if solver == "global" else super().seconds(solver)
 
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Solve the convex step at M to `tol`: a metric with F at most that of M, and the dual of the step."""
+        """Solve the convex step at M to `tol`: a metric with F at most that of M, and the dual of the step.
+
+        early: stop already when the gap is at most twice the decrease of the objective.
+        """
         s = unit_scale(given.X)
         unit = given.scaled(s)
         at = point_at(unit, M * s**2)
@@ -198,9 +218,10 @@ class SSVM(StationaryMethod[Instance]):
         return rescaled(unit, result.best).W / s**2, solver.dual()
 
     def enumerated(self, given: Instance, *, tol: float, time_limit: float | None = None) -> Solution | None:
-        """The global optimum with its tree of bounds, by branch and bound for at most `TINY_SECONDS`.
+        """The global optimum with its tree of lower bounds, by branch and bound; with a gap if the time ends first.
 
-        None if there are more than `TINY` points, or if the time does not suffice for a first result.
+        The time is at most `TINY_SECONDS` and `time_limit`. Returns None for more than `TINY` points, and if the time
+        does not suffice for a first result.
         """
         seconds = TINY_SECONDS if time_limit is None else min(TINY_SECONDS, time_limit)
         if len(given.X) > TINY:

@@ -1,23 +1,30 @@
-"""The misreadings of gerrymandering that `check` can name: problems that implementations solve instead of (10).
+"""The mistakes in implementations of gerrymandering that `check` can name, called misreadings.
 
-Some are (10) with other inputs. With S averaged over the k neighbours and W = k V,
+A misreading is another problem, which an implementation solves in place of (10): min ||W||^2 + C sum_i L_i over psd W.
+Here L_i = max_h [S_W(i, h) + Delta(i, h)] - S_W(i, h*_i). S_W is minus the sum of the squared distances from i to the k
+members of h, Delta the loss of the vote of h, and h*_i the best set that lets the class of i win (enumeration.py). A
+`Question` holds the metric that `check` refuted, with its data and parameters. A misreading may explain this metric if
+the relative gap of the metric in it is small.
+
+Some misreadings are (10) with other inputs. For example, with S averaged over the k neighbours and W = k V,
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
 
 this is the method with C / k^2, and the metric W / k.
 
 The others have other sets, another Delta, or no cone: a `Misread`. Their convex step at W has the form of the step of
-(10), with sets A_i, losses Delta and h*_i of their own:
+(10), with sets A_i, losses Delta and h*_i of the misreading:
 
     min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i)
 
-Any q_i in the simplex over A_i gives the lower bound
+Let X_ij = (x_i - x_j)(x_i - x_j)^T. Any q_i in the simplex over A_i gives the lower bound
 
     C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
 
-or the same with ||M||^2 if W may be indefinite. The gap of W in its step is at most its objective minus this bound. The
-maxima are exact. With m votes for a class, the cheapest set takes the m nearest points of the class, and goes on by
-distance, skipping full classes (inference.py). Here each class may have its own limit. The solver is that of the
-method (step.py) over these sets. Its q is made feasible and evaluated here.
+where P_+ replaces negative eigenvalues by 0. If W may be indefinite, ||M||^2 takes the place of ||P_+(M)||^2. The gap
+of W in its step is at most its objective minus this bound. The maxima are exact. With m votes for a class, the cheapest
+set takes the m nearest points of the class, and goes on by distance, skipping full classes (inference.py). Here each
+class may have another limit. The solver is that of the method (step.py) over these sets. Its q is made feasible and
+evaluated here.
 """
 
 from __future__ import annotations
@@ -51,7 +58,12 @@ MOST_POINTS = 2000  # a misreading that is not the method itself is not tried wi
 
 
 class Misread(NamedTuple):
-    """A misreading of equations (5) and (6): other sets, another Delta, or no cone."""
+    """A misreading of equations (5) and (6): other sets, another Delta, or no cone.
+
+    strict: the first max leaves out sets with a tie for most votes. tied: the second max includes sets where the own
+    class is tied for most votes. optimistic: Delta = 0 for these sets. once: h*_i is chosen once, by Euclidean
+    distance. itself: a point counts among its k neighbours, at distance 0. cone: W must be psd.
+    """
 
     strict: bool = False  # the first max is over sets with one winner: tau = 1
     tied: bool = (
@@ -64,7 +76,11 @@ class Misread(NamedTuple):
 
 
 class At(NamedTuple):
-    """Both maxima of a misreading at W: the cheapest set for each point and class, and h*."""
+    """The sets of a misreading at a metric W, for n points.
+
+    cost (n, R), sets (n, R, k): the cheapest set for each class, and its cost, the sum of its distances. latent_cost
+    (n,), latent (n, k): the same for h*. worst (n,): the first max of the loss L_i.
+    """
 
     cost: FloatArray  # (n, R), of the cheapest set for each class
     sets: IntArray  # (n, R, k)
@@ -76,7 +92,7 @@ class At(NamedTuple):
 def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
     """Return the k nearest points of each class, with distances from differences of points. W (d, d) may be indefinite.
 
-    itself: a point counts as one of its neighbours.
+    itself: whether a point counts as one of its neighbours.
     """
     n, found = len(p.X), []
     step = max(1, BLOCK // p.X.size)
@@ -91,9 +107,10 @@ def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
 
 
 def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tuple[FloatArray, IntArray]:
-    """Return the cost (n,) and the cheapest set (n, k) of each point, with m of its k votes for the class r (n,).
+    """Return the cost (n,) and the cheapest set (n, k) of each point with the best number m of votes for its class r.
 
-    most(m) (n, R): the largest number of votes of each other class. The best m is chosen for each point.
+    near: the nearest points. r (n,): a class for each point. most(m) (n, R): the largest number of votes of each other
+    class, if r has m of the k votes.
     """
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
@@ -144,7 +161,7 @@ def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple
 
 
 class _Columns(Columns):
-    """The dual of a step of a misreading (module docstring), over the sets in use."""
+    """The dual of a convex step of a misreading (module docstring), over a few sets for each point."""
 
     def __init__(self, p: Instance, misread: Misread, latent: IntArray):
         self.p, self.misread, self.cone = p, misread, misread.cone
@@ -165,7 +182,7 @@ class _Columns(Columns):
 
 
 class _Step(StepSolver):
-    """The solver of a step of a misreading."""
+    """The solver of a convex step of a misreading. It adds sets until the gap is small."""
 
     def __init__(self, p: Instance, misread: Misread, latent: IntArray):
         super().__init__(p, latent)
@@ -174,17 +191,17 @@ class _Step(StepSolver):
         self.points = 0
 
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
-        """True if a round of the dual may end: by its gap, or after `MOST_POINTS_OF_DUAL` points.
+        """True if the solver of the dual may stop: by its gap, or after `MOST_POINTS_OF_DUAL` iterates.
 
-        Rounding may keep the gap from closing.
+        Rounding may keep the gap from closing. here: the iterate. lowest: the objective of the step to compare with.
         """
         self.points += 1
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
 
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
-        """Solve the step at W to a gap of tol * ||W||^2. Return False, early, if the relative gap of W is above `FAR`.
+        """Solve the step at W to a gap of tol * ||W||^2, for the dual variables. `at`: the sets of the misreading at W.
 
-        at: both maxima at W.
+        Return False, before the end, if the relative gap of W in the step is above `FAR`.
         """
         size = float(np.sum(W**2))
         here, start, bound = at, _objective(self.p, W, at, at), -math.inf
@@ -207,12 +224,15 @@ class _Step(StepSolver):
 
 
 def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
-    """Return the objective at W (d, d) of the step with the h* of `step`. at: both maxima at W."""
+    """Return the objective at W (d, d) of the step that fixes the h* of `step`. at: the sets of the misreading at W."""
     return float(np.sum(W**2)) + p.C * float(np.sum(at.worst - scores(p.X, W, step.latent)))
 
 
 def step_gap(misread: Misread, question: Question) -> float:
-    """Return a proved bound of the gap of the metric W in its own step, relative to ||W||^2; inf without a proof."""
+    """Return a proved upper bound of the gap of the metric in its own convex step, relative to ||W||^2.
+
+    W is the metric of the question, and the step is that of the misreading. inf without a proof.
+    """
     given = question.checked(instance)
     if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
@@ -242,7 +262,7 @@ def step_gap(misread: Misread, question: Question) -> float:
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
     """Return True if a multiple of W is so much better in the step that the relative gap of W exceeds `FAR`.
 
-    at: both maxima at W. size: ||W||^2. No solver is needed.
+    at: the sets of the misreading at W. size: ||W||^2. No solver is needed.
     """
 
     def value(t: float) -> float:
@@ -255,7 +275,7 @@ def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
 def _bound(p: Instance, misread: Misread, latent: IntArray, q: FloatArray, q_index: IntArray) -> float:
     """Return the lower bound of the module docstring from weights q (m,), made feasible; -inf if a point has no weight.
 
-    q_index (m, 1 + k): the point and its set. latent (n, k): h*.
+    q_index (m, 1 + k): for each weight, a point and its set. latent (n, k): h*.
     """
     point, sets = q_index[:, 0], np.sort(q_index[:, 1:], axis=1)
     loss, looked_at = _loss(p, misread, sets, p.y[point])
@@ -284,9 +304,10 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return the misreading, but None if a multiple of the metric shows that its relative gap there exceeds `FAR`.
+    """Return the misreading `problem`, but None if a multiple of the metric is much better there.
 
-    Along the multiples of a metric, the objective of the step equals F.
+    This shows that the relative gap of the metric exceeds `FAR`, without a solver. Along the multiples of a metric, the
+    objective of the step equals F.
     """
 
     def checked(question: Question) -> OtherProblem | None:
@@ -310,7 +331,8 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
     """Return the misreading that is problem (10) with another value of the parameter `name`.
 
-    It does not apply if `value` is None.
+    value: a function that computes it from the question and the checked data. If it returns None, the misreading does
+    not apply.
     """
 
     def found(question: Question) -> Any:

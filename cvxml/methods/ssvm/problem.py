@@ -1,12 +1,15 @@
 """A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), stated in four ways, and its dual.
 
-In (10) with (5) and (6), the first maximum is convex, and minus the second is concave. The concave-convex procedure
-fixes the set h*_i of the second maximum at the current W. The step is then convex. Its objective is at least F, and
-equals F at the W that gave h*. So a step never increases F. Notation of enumeration.py.
+The problem is to minimise F(W) = ||W||^2 + C sum_i L_i over psd W (10). By (5) and (6), L_i is the maximum over all
+sets h of S_W(i, h) + Delta(y_i, h), minus the maximum of S_W(i, h) over the sets that y_i wins. h is a set of k
+neighbours of i, S_W minus the sum of their squared distances to i, and Delta the loss of their vote (enumeration.py).
+The first maximum is convex, and minus the second is concave. The concave-convex procedure fixes the set h*_i of the
+second maximum at the current W. The step is then convex. Its objective is at least F, and equals F at the W that gave
+h*. So a step never increases F.
 
-Literal: every line. Corrected: a tie in Delta has the largest loss of the tied classes (enumeration.py). The first
-maximum is over every h, with ties for most votes (Algorithm 3 prints tau = 1, so its loss is no upper bound). The paper
-names CCCP and runs SGD.
+Every line is literal. Corrected: a tie in Delta has the largest loss of the tied classes (enumeration.py). The first
+maximum is over every h, with ties for most votes. (Algorithm 3 prints tau = 1, which leaves ties out, so its loss is no
+upper bound.) The paper names CCCP and runs SGD.
 
 `enumerated`  A row for every set h: the definition, for very small n.
 `generated`   Only the violated rows, found by exact loss-augmented inference.
@@ -18,10 +21,13 @@ names CCCP and runs SGD.
     m could be fractional.) Each row has the dual of the maximum in place of the maximum, with u, v free. There is no
     row for an m that no set has. For m = k there are no other points, and v, w and the s of this block are left out.
 `best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
-`dual`        Over q_i in the simplex over the sets of i. ||P_+(-G)||^2 is stated as a least ||S - G||^2.
+`dual`        Over q_i in the simplex over the sets of i, with G = C (sum q_ih Psi(x_i, h) - P). ||P_+(-G)||^2 is
+    stated as a least ||S - G||^2 over psd S.
+
+Psi(x_i, h) is the matrix with S_W(i, h) = <W, Psi(x_i, h)>, and P the sum of Psi(x_i, h*_i).
 
 Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set for each
-point, sets one list of sets for each point. Raises ValueError if h*_i is not a set of k others in which y_i wins.
+point, sets one list of sets for each point. Raises ValueError if h*_i is not a set of k other points that y_i wins.
 
 Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood Gerrymandering,
 NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
@@ -53,7 +59,11 @@ VIOLATED = 1e-9  # rows violated by less are not added
 
 
 class Generated(NamedTuple):
-    """The result of constraint generation."""
+    """The result of constraint generation.
+
+    W (d, d), t (n,): the optimal variables. rounds: the number of problems solved. sets: a list for each point, the
+    sets with a row.
+    """
 
     W: FloatArray  # (d, d), as the back end returned it
     t: FloatArray  # (n,)
@@ -62,7 +72,10 @@ class Generated(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """The best of all assignments of winning sets to points."""
+    """The best of all assignments of winning sets to points.
+
+    h_star: the set of each point. value, W (d, d): the optimum of its step, and the optimal metric.
+    """
 
     value: float  # of its step
     W: FloatArray  # (d, d)
@@ -70,7 +83,7 @@ class Assigned(NamedTuple):
 
 
 def Psi(X: FloatArray, i: int, h: Neighbors) -> FloatArray:
-    """The feature map: Psi of point i and h, (d, d)."""
+    """The feature map: Psi of point i and set h, (d, d): minus the sum of (x_i - x_j)(x_i - x_j)^T over the j in h."""
     #: [The problem, which is not convex]
     #: min over W psd:  F(W) = ||W||^2 + C sum_i L_i
     #:   | \min_{\mathbf{W} \succeq 0}\ F(\mathbf{W}) = \lVert \mathbf{W} \rVert_F^2 + C \sum_i L_i | (10)
@@ -100,7 +113,7 @@ def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
 
 
 def inner(W: Any, M: FloatArray) -> Any:
-    """The score: <W, M>, which is S_W(x_i, h) for M = Psi(x_i, h)."""
+    """The score: <W, M> for a cvxpy expression W. It is S_W(x_i, h) for M = Psi(x_i, h)."""
     #: S_W(x_i, h) = <W, Psi(x_i, h)>
     #:   | S_{\mathbf{W}}(\mathbf{x}_i, h) = \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle | (7)
     return cp.sum(cp.multiply(M, W))
@@ -134,7 +147,7 @@ def restricted(
 def with_rows(X: FloatArray, y: IntArray, C: float, Lam: FloatArray, P: Any, sets: Sets) -> cp.Problem:
     """The convex step of CCCP: for P = sum_i Psi(x_i, h*_i) (d, d), with the rows of `sets[i]` only.
 
-    P may be a `cvxpy.Parameter`. Variables: "W" (d, d) and "t" (n,).
+    P may be a `cvxpy.Parameter`; then one problem serves all assignments h*. Variables: "W" (d, d) and "t" (n,).
     """
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
@@ -197,8 +210,8 @@ def generated(
 ) -> Generated:
     """The same step with few sets: solve, find the worst set of every point, and add the violated ones.
 
-    The loop ends when no new set is violated by more than `VIOLATED`; there are finitely many sets. solver: a back end
-    of cvxpy. Raises SolverFailure if it gives no answer.
+    It starts with the sets h*_i. It ends when no new set is violated by more than `VIOLATED`; there are finitely many
+    sets. solver: a back end of cvxpy. Raises SolverFailure if it gives no answer.
     """
     sets: list[list[Neighbors]] = [[h] for h in h_star]
     rounds = 0
@@ -226,8 +239,8 @@ def polynomial(
 ) -> cp.Problem:
     """The same step, of polynomial size: O(n R k) blocks of O(n) rows, with "u", "v", "w", "s" beside "W" and "t".
 
-    The optimal u, v, w, s are not unique and may be unbounded. So SCS may stop at its limit with an error of 1e-4;
-    Clarabel does not.
+    The optimal u, v, w, s are not unique and may be unbounded. So SCS may stop at its limit of iterations with an error
+    of 1e-4; Clarabel reaches its accuracy.
     """
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
@@ -258,7 +271,8 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
     """One block for fixed i, r and m, the dual of the linear program for the best h: objective and rows.
 
     The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
-    at most m votes for each of these. D: for each class, the distances of its points. name: for the variables.
+    at most m votes for each of these. D: for each class, the distances of its points as cvxpy expressions. name: the
+    end of the names of the variables.
     """
     #: the multipliers: u of m votes for r;  v of k - m others;  w_c of at most m votes for c;  s_j of point j at
     #:   most once
@@ -287,7 +301,10 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
 
 
 def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
-    """The votes that a class can have: all m with which r can be tied for most among k neighbours from `members`."""
+    """The votes that a class can have: all m with which r can be tied for most among k neighbours.
+
+    members: for each class, the points that may be neighbours.
+    """
     #: k - m <= sum_{c != r} min(m, n_c) | k - m \le \sum_{c \ne r} \min(m, n_c)
     room = [sum(min(m, len(listed)) for c, listed in enumerate(members) if c != r) for m in range(k + 1)]
     #: 1 <= m <= min(k, n_r),  n_c points of class c without i
@@ -298,7 +315,7 @@ def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
 def dual(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, h_star: Sequence[Neighbors], sets: Sets
 ) -> cp.Problem:
-    """The dual of the step. Variables: "q", one entry for each set in the order of the lists, and "S" (d, d)."""
+    """The dual of the step. Variables: "q", one weight for each set, in the order of `sets`, and "S" (d, d)."""
     d = X.shape[1]
     #: q_ih >= 0 | q_{ih} \ge 0
     q = cp.Variable(sum(len(listed) for listed in sets), nonneg=True, name="q")

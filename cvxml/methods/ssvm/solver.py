@@ -1,7 +1,8 @@
-"""From an instance of gerrymandering to a metric and its dual variables: starts, CCCP, branch and bound.
+"""From an instance of gerrymandering to a metric and its dual variables.
 
-`search` runs CCCP from each start and takes the best metric. `LiteralSteps` solves each step of CCCP as stated, by
-constraint generation through cvxpy. `search_globally` calls branch_and_bound.py.
+`search` runs CCCP, the concave-convex procedure of step.py, from each start and takes the best metric. `LiteralSteps`
+solves each convex step of CCCP as stated, by constraint generation through cvxpy. `search_globally` calls
+branch_and_bound.py. F is the objective. h* is the set of neighbours of each point that a step fixes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def search(
 ) -> Found:
     """Return the best of the CCCP runs from all starts.
 
-    They solve the same problem on X / s with C s^4, of about unit scale.
+    solver: "fast", "clarabel" or "scs". init: the starts, by name or as matrices; the metric of `start` replaces them
+    if it is given. max_iter: steps of each run. tol: relative to ||W||^2. The runs solve the same problem for X / s
+    with C s^4, where X / s is of about unit scale.
     """
     s = unit_scale(p.X)
     unit = p.scaled(s)
@@ -71,7 +74,11 @@ def search_globally(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """Return the global optimum by branch and bound; CCCP from the starts gives the first candidates."""
+    """Return the global optimum by branch and bound; CCCP from the starts gives the first candidates.
+
+    init: the starts, by name or as matrices; the metric of `start` replaces them if it is given. tol: relative to
+    ||W||^2.
+    """
     small = reduced(p)
     back = np.linalg.pinv(small.axes)
     starts = [W for _, W in _starts(p, init if start is None else start.metric, random_state, 1.0)]
@@ -155,7 +162,7 @@ def notes_on(found: Found, certificate: Certificate) -> list[str]:
 class LiteralSteps:
     """The convex steps of CCCP by the back end "clarabel" or "scs", as stated in problem.py.
 
-    The certificate decides if a metric is stationary.
+    Whether a metric is stationary is decided by the certificate of the step, because the back end need not be accurate.
     """
 
     unfinished = Status.BACKEND
@@ -169,7 +176,10 @@ class LiteralSteps:
         return self._dual
 
     def solve(self, at: Point, tol: float) -> StepResult:
-        """Solve the literal step at a point, and its dual over the sets that constraint generation found."""
+        """Solve the literal step at the point `at`, and its dual over the sets that constraint generation found.
+
+        tol: at most tol * ||W||^2 may be gained at a stationary metric.
+        """
         from cvxml.core.backend import solve_problem
         from cvxml.methods.ssvm.problem import dual, generated
 
@@ -187,9 +197,10 @@ class LiteralSteps:
 def relieff(X: FloatArray, y: IntArray, R: int, n_neighbors: int = 10) -> FloatArray:
     """Return the ReliefF weights of the features (d,), at least 0, for the diagonal start of the paper (section 6).
 
-    They are Kononenko's weights over all n points in order (no sampling). Each point has n_neighbors hits, and as many
-    misses of each other class, weighted by the prior of the class. Differences are relative to the range of a feature,
-    and neighbours are Euclidean in features of range 1. Weights below 0 become 0; if all are 0, all become 1.
+    X (n, d), y (n,) codes of R classes. They are Kononenko's weights over all n points in order (no sampling). Each
+    point has n_neighbors hits, its nearest points of the same class, and as many misses of each other class, weighted
+    by the prior of the class. Differences are relative to the range of a feature, and neighbours are Euclidean in
+    features of range 1. Weights below 0 become 0; if all are 0, all become 1.
     """
     n, d = X.shape
     spread = np.ptp(X, axis=0)

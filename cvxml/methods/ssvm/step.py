@@ -1,7 +1,14 @@
-"""How gerrymandering is solved: one convex step by column generation on its dual, and CCCP, which repeats steps.
+"""The fast solver of gerrymandering: one convex step by column generation on its dual, and CCCP, which repeats steps.
+
+A step at a metric W fixes h*_i for each point i: the cheapest set of k neighbours that lets the class of i win. The
+cost of a set is the sum of its squared distances, S is minus the cost, and Delta is the loss of the vote of the set.
+The objective of the step is
+
+    ||W||^2 + C sum_i ( max_h [S_W(i, h) + Delta(i, h)] + cost of h*_i at W ).
 
 `Columns` is the dual of a step over a few sets for each point, in floats. `StepSolver` adds sets until the gap of the
-step is small. `cccp` fixes h* at the solution of the last step and solves the next one.
+step is small. `cccp` fixes h* at the solution of the last step and solves the next one. A `Point` is a metric W with
+both inferences at W, the worst sets (largest S + Delta) and h*, and the objective F.
 """
 
 from __future__ import annotations
@@ -41,9 +48,9 @@ class Columns(ConeDual):
     q[i, c] >= 0 is the weight of the set sets[i, c] (k indices), and sum_c q[i, c] = 1.
         minimise  1/4 ||P_+(M)||^2 - C sum q Delta,
         M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij )
-    Then W = P_+(M) / 2, so lam is 2. In the paper's terms M = -C (sum q Psi - P). Steps are scaled by
-    1 / max_c sum_j ||x_i - x_j||^2, the norm of a point's longest set. The blocks share one quadratic term, so each may
-    move as far as the inverse of its own norm.
+    P_+ replaces negative eigenvalues by 0, and X_ij = (x_i - x_j)(x_i - x_j)^T. Then W = P_+(M) / 2, so lam of the base
+    class is 2. In the paper's terms M = -C (sum q Psi - P), P the sum of Psi at h*. The relative length of a gradient
+    step in the block q[i] is 1 divided by max_c sum_j ||x_i - x_j||^2, because the blocks share one quadratic term.
     """
 
     lam = 2.0
@@ -100,7 +107,7 @@ class Columns(ConeDual):
         self._index()
 
     def _index(self) -> None:
-        """Compute the steps, the distinct pairs (i, j) of all sets, and the place of each member among them."""
+        """Compute the step lengths, the distinct pairs (i, j) of all sets, and the place of each member among them."""
         n, k = self.latent.shape
         self.feasible = Simplices(self.real)
         self.cost = 10 * self.X.shape[1] ** 3 + 4 * self.X.shape[1] * self.sets.size + OVERHEAD
@@ -167,7 +174,7 @@ class Columns(ConeDual):
         return self.C * self.delta
 
     def gap(self, at: At) -> float:
-        """The duality gap of W and q over these sets: C sum_ic q_ic (max_c' score_ic' - score_ic).
+        """The duality gap over these sets of the W and q of `at`: C sum_ic q_ic (max_c' score_ic' - score_ic).
 
         score_ic = Delta_ic - (sum of the distances of set c of point i).
         """
@@ -176,13 +183,17 @@ class Columns(ConeDual):
         return self.C * float(np.sum(at.v * (best - score)))
 
     def bound(self, at: At) -> float:
-        """C sum q Delta - 1/4 ||P_+(M)||^2: the optimum of the step with only these sets is at least this."""
+        """C sum q Delta - 1/4 ||P_+(M)||^2 at the q of `at`: a lower bound of the step with only these sets."""
         return self.C * float(np.sum(at.v * self.delta)) - at.scale
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """The best point of a step, and a lower bound of the objective of this step."""
+    """The result of a convex step.
+
+    best: the best point found. objective: that of the step at `best`; inf if it is not known. bound: a lower bound of
+    the optimum of the step. stationary: True if the step can gain at most tol * ||W||^2 at the metric before it.
+    """
 
     best: Point
     objective: float  # of the step at `best`; inf if it is not known
@@ -191,26 +202,30 @@ class StepResult:
 
 
 class Steps(Protocol):
-    """A solver of the convex steps of one problem."""
+    """A solver of the convex steps of one problem.
+
+    phase: its name in the history. unfinished: the status if a step finds no lower F and is not stationary.
+    keeps_start: True if an interrupt of the first step returns the start.
+    """
 
     phase: str  # its name in the history
     unfinished: Status  # if a step finds no lower F and proves nothing
     keeps_start: bool  # True if an interrupt of the first step returns the start
 
     def solve(self, at: Point, tol: float) -> StepResult:
-        """Solve the step at a point, to a gap of about tol * ||W||^2."""
+        """Solve the step at the point `at`, to a gap of about tol * ||W||^2."""
 
     def dual(self) -> Dual:
-        """Return "q" (m,) and "q_index" (m, 1 + k) of the last step: weights, points and sets."""
+        """Return the weights "q" (m,) of the last step, and "q_index" (m, 1 + k), a point and its set for each."""
 
 
 class StepSolver:
-    """The fast solver. Each step starts from the sets and weights of the last step.
+    """The fast solver of steps. Each step starts from the sets and weights of the last step.
 
-    A round solves the dual over the known sets to a share of the open gap (solvers/cone_dual.py). It then asks the
-    exact inference for the worst sets at the new W. This gives the step's objective at W exactly, so objective minus
-    dual value is the gap of the step. Sets that are worse than the known sets are added, from up to three
-    classes for each point.
+    A round solves the dual over the known sets until its gap is a fraction of the open gap (solvers/cone_dual.py). Then
+    exact inference finds the worst sets at the new W. This gives the step's objective at W exactly, so objective minus
+    dual value is the gap of the step. Sets that are worse than the known sets are added, from up to three classes for
+    each point.
     """
 
     phase = "cccp"
@@ -229,9 +244,9 @@ class StepSolver:
         return {"q": self.columns.q[rows, columns], "q_index": index}
 
     def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
-        """Solve the step at `at` to a gap of at most tol * ||W||^2.
+        """Solve the step at the point `at` to a gap of at most tol * ||W||^2.
 
-        early: stop at a gap of `ENOUGH` times the decrease, as long as the gap exceeds tol * ||at.W||^2.
+        early: stop already when the gap is at most `ENOUGH` times the decrease of the objective.
         """
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)
@@ -253,7 +268,7 @@ class StepSolver:
         return StepResult(best, lowest, bound, stationary)
 
     def _objective(self, here: Point, own: FloatArray) -> float:
-        """Return the objective of the step at W of `here`. own (n,): the cost at W of the fixed h*."""
+        """Return the objective of the step at the W of `here`. own (n,): the cost at W of the fixed h*."""
         return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
@@ -278,10 +293,10 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the dual over the known sets to a share of the open gap.
+        """Solve the dual over the known sets until its gap is at most a fraction of the open gap of the step.
 
-        Return W, the dual value (a lower bound), and whether that share was reached. lowest: the least
-        objective of the step so far. The share is not reached if the scales of the problem differ too much.
+        Return W, the dual value (a lower bound), and whether that gap was reached. lowest: the least objective of the
+        step so far. The gap is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
         if self.step == 0:
@@ -304,7 +319,10 @@ class StepSolver:
 
 @dataclass(eq=False)
 class Run:
-    """One run of CCCP from one start."""
+    """One run of CCCP from one start.
+
+    at: the last point, which is the best. dual: the dual variables of the last step. steps: their number.
+    """
 
     at: Point  # the last W, and the best
     dual: Dual  # of the last step
@@ -326,9 +344,10 @@ def cccp(
     Fix h* at the current W, solve the convex step, take the best multiple of its metric, and repeat. Each step has the
     current W among its candidates, and its objective is at least F, so F never increases. The run ends at a W that is
     stationary: the certified bound of its step leaves at most tol * ||W||^2 to gain. Another W may have a lower F.
-    At W = 0 all sets tie. If the run ends there with other h* than the certificate takes, it goes on with those.
+    If W = 0, all sets tie. If the run ends there with an h* other than that of the certificate, it goes on with the
+    certificate's h*.
 
-    steps_from: the solver of the steps, made from the problem and the first h* (n, k).
+    steps_from: makes the solver of the steps from the problem and the first h* (n, k).
     """
     started = time.perf_counter()
     at = rescaled(p, point_at(p, W))

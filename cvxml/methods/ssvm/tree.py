@@ -1,23 +1,28 @@
-"""The certificate of a metric as global optimum: a tree that covers all cases, and a bound for each leaf.
+"""The certificate of a metric as global optimum: a tree that covers all cases, and a lower bound of F for each leaf.
 
-Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins.
-If several sets are cheapest, h*_i is any of them. Row a has the metrics with j in h*_i, row b the others. Row 0 is
-the root.
+A set of k neighbours of point i is a winning set if the class of i has more votes than any other. At a metric W, h*_i
+is the winning set with the least sum of squared distances D_W(i, j). L_i is the loss of point i, and F(W) = ||W||^2 + C
+sum_i L_i (enumeration.py).
 
-Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above
-a leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than
-any other, so only counts matter. If no possible set has one more point of a class, the open points of this class
-are OUT. If every possible set needs all open points of a class, they are IN. If no set is possible, no metric
-belongs to the leaf.
+Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i. If several sets are cheapest, h*_i is any of them.
+Row a has the metrics with j in h*_i, row b the others. Row 0 is the root.
 
-Exchanges. h*_i is the cheapest set at W. Let j be in it and l not. If both are of one class, or l is of the class of i,
-then l may take the place of j, so D_W(i, j) <= D_W(i, l).
+Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above a
+leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than any
+other, so only counts matter. If no possible set has one more point of a class, the open points of this class are OUT.
+If every possible set needs all open points of a class, they are IN. If no set is possible, no metric belongs to the
+leaf.
 
-Bound of a leaf. With Y_i = sum of X_ij over the j that are IN, every metric of the leaf has
+Exchanges. Let j be in h*_i and l not. If both are of one class, or l is of the class of i, then l may take the place of
+j. As h*_i is cheapest, D_W(i, j) <= D_W(i, l).
+
+Bound of a leaf. Let X_ij = (x_i - x_j)(x_i - x_j)^T, and Delta_ih the loss of the vote of a set h of point i. Let Y_i
+be the sum of X_ij over the j that are IN. Every metric of the leaf has
 
     L_i(W) >= max(0, Delta_ih + <W, Y_i - A_ih>),   A_ih = sum_{j in h} X_ij,
 
-and <W, X_ij - X_il> <= 0 for exchanges. So by weak duality, any q >= 0 with sum_h q_ih <= 1 and any nu >= 0 give
+and <W, X_ij - X_il> <= 0 for exchanges. So by weak duality, any multipliers q >= 0 with sum_h q_ih <= 1 and nu >= 0
+give
 
     F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il).
 
@@ -63,12 +68,12 @@ NOT_IN_INTEGERS = (
 
 
 def unknown(n: int) -> IntArray:
-    """Return `known` (n, n) with everything open, except that no point is its own neighbour."""
+    """Return `known` (n, n) with all memberships OPEN, except that known[i, i] is OUT."""
     return np.asarray(OUT * np.eye(n), dtype=np.intp)
 
 
 def known_at_root(p: Instance) -> IntArray:
-    """Return `known` (n, n) at the root, which holds all metrics: `unknown`, with its consequences."""
+    """Return `known` (n, n) at the root, which holds all metrics: known[i, i] is OUT, with all consequences."""
     known = unknown(len(p.y))
     for i in range(len(known)):
         settled = follow(known[i], p.y, int(p.y[i]), p.k, p.R)
@@ -78,7 +83,7 @@ def known_at_root(p: Instance) -> IntArray:
 
 
 def possible(least: IntArray, most: IntArray, own: int, k: int) -> bool:
-    """Return True if some set of k points with `least` to `most` (R,) points of each class lets class `own` win."""
+    """Return True if class `own` wins in some set of k points with least[c] to most[c] points of each class c."""
     low, high = np.delete(least, own), np.delete(most, own)
     for m in range(max(int(least[own]), 1), min(int(most[own]), k) + 1):
         others = np.minimum(high, m - 1)
@@ -88,7 +93,10 @@ def possible(least: IntArray, most: IntArray, own: int, k: int) -> bool:
 
 
 def counts(known: IntArray, y: IntArray, R: int) -> tuple[IntArray, IntArray]:
-    """Return the least and the largest number of points of each class (R,) in sets that agree with `known` (n,)."""
+    """Return the least and the largest number of points of each class (R,) in sets that agree with `known`.
+
+    known (n,): the memberships of one point. y (n,): the classes 0..R-1.
+    """
     return np.bincount(y[known == IN], minlength=R), np.bincount(y[known != OUT], minlength=R)
 
 
@@ -115,7 +123,7 @@ def follow(known: IntArray, y: IntArray, own: int, k: int, R: int) -> IntArray |
 
 
 def is_exchange(known: IntArray, y: IntArray, i: int, j: int, other: int) -> bool:
-    """Return True if i, j, `other` is an exchange for `known` (n,) of point i.
+    """Return True if i, j, `other` is an exchange for `known` (n,), the memberships of point i.
 
     This means that j is settled to be in h*_i and `other` not to be, and `other` could take the place of j.
     """
@@ -132,11 +140,11 @@ class Leaf(NamedTuple):
 
 
 def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Return the certificate of kind "enumerated" of `W` (d, d): its gap to the global optimum.
+    """Return the certificate of `W` (d, d) as global optimum, with its gap; its kind is "enumerated".
 
-    dual: "tree" (rows, 4); "q" (m,) with "q_index" (m, 2 + k): leaf, point, set; "nu" (e,) with "nu_index" (e, 4):
-    leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are no
-    tree.
+    dual: "tree" (rows, 4); "q" (m,) with "q_index" (m, 2 + k): row of the leaf, point, set; "nu" (e,) with "nu_index"
+    (e, 4): row of the leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do
+    not match or are no tree.
     """
     found = inferred(p, W)
     family = step(p, found.latent, of_points(found.worst))
@@ -177,7 +185,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
 def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, IntArray, Leaf]]]:
     """Return the tree (rows, 4), and the leaves that metrics may belong to: row, `known` (n, n), repaired multipliers.
 
-    Raises ValueError as `certify_tree` does.
+    dual: the arrays that `certify_tree` lists. Raises ValueError if they do not match or are no tree.
     """
     n = len(p.X)
     tree = _tree(dual, n)
@@ -219,7 +227,7 @@ def _tree(dual: Dual, n: int) -> IntArray:
 
 
 def _by_leaf(index: IntArray, rows: int) -> list[IntArray]:
-    """Return, for each row of the tree, the places in `index` with this row in their first column."""
+    """Return one array for each of the `rows` of the tree: the places k with index[k, 0] equal to this row."""
     order = np.argsort(index[:, 0], kind="stable")
     return np.split(order, np.searchsorted(index[order, 0], np.arange(1, rows)))
 
@@ -245,7 +253,7 @@ def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
 
 
 def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
-    """Return the multipliers of a leaf, made feasible. known (n, n): the memberships there."""
+    """Return the multipliers of a leaf, made feasible. known (n, n): the memberships that are settled in the leaf."""
     q, nu = np.clip(leaf.q, 0.0, 1.0), np.maximum(leaf.nu, 0.0)
     sets, proper = in_order(leaf.sets)
     q, sets = q[proper & (q > 0)], sets[proper & (q > 0)]
@@ -259,7 +267,10 @@ def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
 
 
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
-    """Return V near P_+(M)/2 (d, d), the bound of the leaf minus its rounding error, and the error of V in norm."""
+    """Return V near P_+(M)/2 (d, d), the bound of the leaf minus its rounding error, and the error of V in norm.
+
+    known (n, n): the memberships that are settled in the leaf.
+    """
     norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
     a = loss.to_domain(p.C * leaf.q)
     M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Duals(a, np.arange(len(a))))
@@ -270,9 +281,9 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 
 
 def stored(tree: IntArray, leaves: Sequence[tuple[int, Leaf]], k: int) -> Dual:
-    """Return the dual in the form of `certify_tree`: the tree (rows, 4) and the multipliers of its leaves.
+    """Return the dual in the form that `certify_tree` reads: the tree (rows, 4) and the multipliers of its leaves.
 
-    leaves: the row and the multipliers of each leaf.
+    leaves: the row and the multipliers of each leaf. k: the number of members of a set.
     """
     sets = [np.column_stack([np.full(len(leaf.sets), row), leaf.sets]) for row, leaf in leaves]
     exchanges = [np.column_stack([np.full(len(leaf.exchanges), row), leaf.exchanges]) for row, leaf in leaves]
