@@ -7,9 +7,9 @@ the problem is stated in coordinates in which X_S is the identity, and M is the 
 singular, its pseudo-inverse is used; `instance` refuses a dissimilar pair that differs in a direction in which no
 similar pair does. We minimize the negative of the objective. The eigenvalue problem that names the method is the dual.
 
-Dual and bound: by the theorem of family/theorem. The regularizer is 0 within the budget
-(family/regularizers/budget.py), and the loss is minus the smallest distance (family/losses/least.py). The optimum need
-not be unique, so there is no radius.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is 0 within the
+budget (family/regularizers/budget.py), and the loss is minus the smallest distance (family/losses/least.py). The
+optimum need not be unique, so there is no radius.
 
 Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization, JMLR 13, 2012.
 """

@@ -7,8 +7,9 @@ With m triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - 
 `problem` states it with slack variables. Triplets are an input, as in the paper. By default they combine the targets of
 a point, its nearest points of the same class, with as many nearest points of other classes.
 
-Dual and bound: by the theorem of family/theorem, with the Frobenius norm as the regularizer and a hinge as the loss.
-The optimum is unique. A metric with a given gap is within sqrt(2 gap) of it. Gaps are relative to 1/2 ||X||^2.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the Frobenius norm as the
+regularizer and a hinge as the loss. The optimum is unique. A metric with a given gap is within sqrt(2 gap) of it. Gaps
+are relative to 1/2 ||X||^2.
 
 Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite metric learning, CVPR 2011.
 """

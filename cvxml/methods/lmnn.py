@@ -10,8 +10,8 @@ quote it. The method "lmnn:squared_hinge" squares the slacks; it is not in the p
 Inputs. By default the targets of a point are the nearest points of its class, as in the paper. The user can give
 targets, or triplets without labels. Then the j of the triplets are the targets, and only the listed l are impostors.
 
-Dual and bound: by the theorem of family/theorem. The regularizer is <C, M> with C = (1 - mu) sum_ij X_ij, where X_ij is
-(x_i - x_j)(x_i - x_j)^T, and the loss is a hinge on the triplets.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is <C, M> with
+C = (1 - mu) sum_ij X_ij, where X_ij is (x_i - x_j)(x_i - x_j)^T, and the loss is a hinge on the triplets.
 Scale, the number that gaps are relative to: the objective, but at least `NOTHING` (1e-9) * mu * (number of triplets).
 The optimum may be 0, and then a gap relative to it would be undefined. The product mu * (number of triplets) is the
 objective at M = 0.

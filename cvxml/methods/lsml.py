@@ -9,10 +9,10 @@ metric-learn's code. losses="sum" uses them unchanged, as in metric-learn's docu
 The residual is convex, because it is a minimum over y of a jointly convex function (`comparison`).
 Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
 
-Dual and bound: by the theorem of family/theorem, with the log det divergence as the regularizer, and the loss of
-family/losses/residual.py. A quadruplet of weight 0 has no loss. Scale, the number that gaps are relative to: the
-objective, and at least `UNMOVED` (1e-6) times d, because the objective is 0 if the prior is optimal. The optimum is
-unique. Radius, a bound of the distance to it: family/regularizers/logdet.py.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the log det divergence as
+the regularizer, and the loss of family/losses/residual.py. A quadruplet of weight 0 has no loss. Scale, the number that
+gaps are relative to: the objective, and at least `UNMOVED` (1e-6) times d, because the objective is 0 if the prior is
+optimal. The optimum is unique. Radius, a bound of the distance to it: family/regularizers/logdet.py.
 
 Reference: E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, Metric learning from relative comparisons by minimizing
 squared residual, ICDM 2012. The printed equations were not available to us; docs/lsml.md lists our sources.

@@ -10,9 +10,9 @@ M = 0, so the width does not decide if M = 0 is optimal. And a class with too fe
 program takes fewer neighbours. Triplets are an input. By default, each of the K nearest points of the same class (the
 targets) is combined with each of the K nearest points of other classes.
 
-Dual and bound: by the theorem of family/theorem, with the Frobenius norm as the regularizer and a smoothed hinge as the
-loss. The optimum is unique. A metric with a given gap is within sqrt(2 gap / lam) of it. Gaps are relative
-to lam/2 ||M||^2.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the Frobenius norm as the
+regularizer and a smoothed hinge as the loss. The optimum is unique. A metric with a given gap is within
+sqrt(2 gap / lam) of it. Gaps are relative to lam/2 ||M||^2.
 
 Reference: T. Yoshida, I. Takeuchi, M. Karasuyama, Safe triplet screening for distance metric learning, KDD 2018; Neural
 Computation 31, 2019.

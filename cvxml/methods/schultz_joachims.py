@@ -9,10 +9,10 @@ where w^T L w = ||A W A^T||^2. With A = I, the default, w are weights of the fea
 points, and the problem is the paper's form for kernels. The metric is M = A W A^T; core/bases.py decides if a matrix
 has this form. Triplets are an input, as in the paper; by default they are made from labels.
 
-Dual and bound: by the theorem of family/theorem. The regularizer is 1/2 ||M||^2 for such combinations
-(family/regularizers/combinations.py), and the loss is a hinge. The optimal M is unique. A metric with a given gap is
-within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns a_k of A are linearly
-independent. Gaps are relative to 1/2 ||M||^2.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is 1/2 ||M||^2
+for such combinations (family/regularizers/combinations.py), and the loss is a hinge. The optimal M is unique. A metric
+with a given gap is within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns a_k of A
+are linearly independent. Gaps are relative to 1/2 ||M||^2.
 
 Reference: M. Schultz, T. Joachims, Learning a distance metric from relative comparisons, NIPS 2003.
 """

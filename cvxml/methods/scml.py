@@ -9,9 +9,9 @@ By default the triplets come from the labels, and the basis from the triplets by
 take Fisher discriminants of regions found by k-means. If several weights w give the same metric M, it is judged by
 those with the smallest sum. core/bases.py finds them, and decides if a matrix is a combination of the basis.
 
-Dual and bound: by the theorem of family/theorem. The regularizer is beta times the sum of the weights
-(family/regularizers/combinations.py), and the loss is a hinge. The optimum is attained, and need not be unique. Gaps
-are relative to the objective, which lies in (0, 1] at the optimum.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is beta times
+the sum of the weights (family/regularizers/combinations.py), and the loss is a hinge. The optimum is attained, and need
+not be unique. Gaps are relative to the objective, which lies in (0, 1] at the optimum.
 
 Reference: Y. Shi, A. Bellet, F. Sha, Sparse compositional metric learning, AAAI 2014.
 """

@@ -42,7 +42,7 @@ AGAIN = 4  # the solver stops after this many steps without a better gap, becaus
 
 
 def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """The problem, point by point, as a `cvxpy.Problem`. X (n, d), y (n,) codes 0..R-1.
+    """The problem, point by point, as a `cvxpy.Problem`. X (n, d), y (n,) codes 0..R-1 of the R classes.
 
     Variable: "W" (R, d + 1), intercepts last; (R, d) without intercept.
     """
@@ -59,7 +59,7 @@ def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) ->
 
 
 def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """The dual as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
+    """The dual as a `cvxpy.Problem`. Variable: "mu" (n, R), for n points and R classes."""
     import cvxpy as cp
 
     n, R = len(X), int(y.max()) + 1
@@ -74,7 +74,7 @@ def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> An
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data of the SVM: points, class codes, C and fit_intercept."""
+    """Checked data of the SVM: points, class codes y (n,) 0..R-1, C and fit_intercept."""
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes 0..R-1
@@ -157,7 +157,7 @@ def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
 
 
 def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
-    """The objective at W, the lower bound from mu (n, R) and the scale, exactly. W: (R, d + 1), or (R, d).
+    """The objective at W, the lower bound from mu (n, R), and the scale 1/2 ||W||^2, exactly. W: (R, d + 1), or (R, d).
 
     Raises ValueError for other shapes, for a W that is not finite, and for NaN in mu.
     """

@@ -129,7 +129,7 @@ class LFDA(ConvexMethod[Instance]):
             return str(judged(given, M)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem over the hull of the plain metrics, whatever the embedding is. Variable "M" (d, d)."""
+        """The problem over the convex hull of the plain metrics, for every embedding. Variable "M" (d, d)."""
         from cvxml.methods.lfda.problem import problem
 
         return problem(given.X, given.y, given.r, given.k, given.alpha)
@@ -143,7 +143,10 @@ class LFDA(ConvexMethod[Instance]):
         return dual(given.X, given.y, given.r, given.k, given.alpha)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual variable "s" (1,) of the trace constraint; the best N follows from s."""
+        """The dual variable "s" (1,) of the trace constraint. values: the solution of `dual` by cvxpy.
+
+        The other dual variable, N, is not needed, because the best N follows from s.
+        """
         return {"s": np.reshape(values["s"], 1)}
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -165,10 +168,10 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form.
+        """The closed form. tol, max_iter and start are not used.
 
         Raises ValueError if the closed form, rounded to doubles, is infeasible: its relative distance from the metric
-        that the embedding has for its range is above FEASIBILITY_TOL.
+        that the embedding has for its range is above `FEASIBILITY_TOL` (1e-6).
         """
         metric, dual = given.closed_form, {"s": np.array([price(given.known)])}
         with precision(given.known.bits):
