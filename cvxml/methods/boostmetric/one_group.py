@@ -1,7 +1,7 @@
 """The rows of BoostMetric's loss, the log sum exp over all triplets: one row, and one dual variable, for each triplet.
 
-The theorem of family/theorem calls a number on which a loss depends a row. Here all rows belong to one group, because
-the loss does not split into a sum over triplets.
+In family/theorem, a row is a number on which a loss depends. Here it is the difference of two squared distances. All
+rows belong to one group, because the loss does not split into a sum over triplets.
 """
 
 from __future__ import annotations

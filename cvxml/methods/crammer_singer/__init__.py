@@ -7,10 +7,11 @@ Then the last column of W holds the intercepts, and ||W|| includes them. scikit-
 LinearSVC(multi_class="crammer_singer") solves the same problem, with the same argument and default. The SVM learns no
 metric, so `cvxml.methods` does not list it. This package has its problem, dual, objective, certificate, and exact mode.
 
-Dual and bound: if mu >= 0, mu_im = 0 for m = y_i and sum_m mu_im <= C, then sum mu - 1/2 ||W(mu)||^2 is a lower
-bound (`dual`). An infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are
-rational and are computed exactly. Results are rounded at the end. Scale: 1/2 ||W||^2. The objective is strongly
-convex, so the optimum is within sqrt(2 gap). Solver: interior.py.
+Dual and bound: let mu_im >= 0 for point i and class m, with mu_im = 0 for m = y_i and sum_m mu_im <= C. Then
+sum mu - 1/2 ||W(mu)||^2 is a lower bound (`dual`). W(mu) has the rows sum_i ( [y_i = m] sum_k mu_ik - mu_im ) x_i. An
+infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are rational and are
+computed exactly. Results are rounded at the end. Scale, the number that gaps are relative to: 1/2 ||W||^2. The
+objective is strongly convex, so the distance of W to the optimum is at most sqrt(2 gap). Solver: interior.py.
 
 Reference: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
 2001. docs/crammer_singer.md lists our sources.

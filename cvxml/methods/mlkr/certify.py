@@ -127,7 +127,7 @@ def stationarity(of: Figures, is_zero: bool) -> Stationarity:
 def scale(of: Figures, is_zero: bool) -> Fraction:
     """A lower bound of the scale (see the module) from the figures `of` of a metric; 0 if rounding could explain it.
 
-    is_zero: whether the metric is 0.
+    is_zero: whether the metric is 0. Then the scale is F.
     """
     scales = [of.objective] if is_zero else [of.objective, of.to_limit, PLENTY * of.turns]
     return resolved(of.objective, [ends(each)[0] for each in scales])

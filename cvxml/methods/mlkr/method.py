@@ -141,7 +141,11 @@ class MLKR(StationaryMethod[Instance]):
         init: Any = "auto",
         random_state: int = 0,
     ) -> Found:
-        """A stationary metric, the best of one or more starts. If `start` is given, its metric replaces `init`."""
+        """A stationary metric, the best of one or more starts. If `start` is given, its metric replaces `init`.
+
+        init: "auto", "pca", "identity" or "random", components (m, d), or a list of these. random_state: the seed of
+        "random".
+        """
         return search(given, init, random_state, tol, max_iter, start, callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -141,8 +141,8 @@ def instance(
     """Check the inputs. Raises ValueError for bad input, and if the problem is unbounded or too close to it.
 
     X (n, d), y (n,) labels. prior: "identity", "covariance" or (d, d). pairs: similar and dissimilar pairs, by default
-    from the labels. lam >= 0. eta > 0, by default 1 / (2 ||C^T T C||), where T is the signed sum over pairs and M_0 = C
-    C^T.
+    from the labels. lam >= 0. eta > 0, by default 1 / (2 ||C^T T C||) for the signed sum T over pairs. C is a root of
+    the prior: M_0 = C C^T.
     """
     lam = check_number(lam, "lam")
     if lam < 0:

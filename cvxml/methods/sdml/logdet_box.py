@@ -157,8 +157,8 @@ class Decided(NamedTuple):
 def decided(S: FloatArray, lam: float) -> Decided:
     """Decide in floats if some S + U is positive definite, for S (d, d) with a positive diagonal and U in the box.
 
-    Let U maximize log det(S + t I + U), and let M be the inverse of this matrix. Then tr S M + lam ||M||_off = d - t tr
-    M, where ||M||_off is the sum of |M_ij| over i != j. As t decreases, there are two cases. S + U may become positive
+    Let U maximize log det(S + t I + U), and let M be the inverse of this matrix. ||M||_off is the sum of |M_ij| over i
+    != j. Then tr S M + lam ||M||_off = d - t tr M. As t decreases, there are two cases. S + U may become positive
     definite. Or t has a limit t* > 0 at which tr M grows without bound. Then the right side becomes negative, and D = M
     proves that no S + U is positive definite. In the boundary case t* = 0, M is only close to such a D.
     """
