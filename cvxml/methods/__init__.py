@@ -1,4 +1,7 @@
-"""The methods, by id. To add one, add a line with an object that meets `cvxml.core.method.Method`."""
+"""All methods, by id: the table `METHODS`, and functions that look up a method and check the names of its parameters.
+
+To add a method, add a line to `METHODS`: its id, and the place of an object that meets `cvxml.core.method.Method`.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ def get_stationary(method: str) -> StationaryMethod[Any]:
 
 
 def get_exact(method: str) -> Method[Any]:
-    """Return the method with this id. Raises ValueError if it has no exact mode."""
+    """Return the method with this id. Raises ValueError if it cannot prove in exact arithmetic."""
     found = get(method)
     if not found.has_exact:
         able = [name for name in METHODS if get(name).has_exact]

@@ -1,13 +1,15 @@
-"""DML-eig (Ying, Li 2012): maximize the smallest distance of a dissimilar pair, by eigenvalue optimization.
+"""DML-eig (Ying, Li 2012): maximize the smallest squared distance of a dissimilar pair.
 
-With squared distances D_A, the problem is
+With D_A(i, j) = (x_i - x_j)^T A (x_i - x_j), the problem is
     max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1.
-As in the paper, it is stated in coordinates in which X_S, the sum of X_ij over similar pairs, is the identity. We
-minimize the negative of the objective. If X_S is singular, its pseudo-inverse is used, provided that no dissimilar pair
-differs in a direction in which no similar pair does. The paper's problem (DML-eig) is the dual.
+The constraint is the budget. Let X_S be the sum of X_ij = (x_i - x_j)(x_i - x_j)^T over similar pairs. As in the paper,
+the problem is stated in coordinates in which X_S is the identity, and M is the metric in these coordinates. If X_S is
+singular, its pseudo-inverse is used; `instance` refuses a dissimilar pair that differs in a direction in which no
+similar pair does. We minimize the negative of the objective. The eigenvalue problem that names the method is the dual.
 
-Dual and bound: family/theorem, with the budget (family/regularizers/budget.py) and the smallest row
-(family/losses/least.py). The optimum need not be unique, so there is no radius.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is 0 within the
+budget (family/regularizers/budget.py), and the loss is minus the smallest distance (family/losses/least.py). The
+optimum need not be unique, so there is no radius.
 
 Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization, JMLR 13, 2012.
 """
@@ -49,10 +51,11 @@ NOT_BY_LUCK = 1e-6  # largest relative gap that identifies a misreading if its o
 
 
 def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
-    """The coordinates R: (r, d), with R^T R = X_S^-1, where X_S is the sum of X_ij over similar pairs, and r its rank.
+    """The coordinates R: a matrix (r, d) with R^T R = X_S^-1. The points R x have the identity as their X_S.
 
-    R is X_S^(-1/2) up to a rotation, which does not change the problem in M. If X_S is singular, R^T R is its
-    pseudo-inverse in features scaled by the diagonal of X_S.
+    X_S is the sum of X_ij over similar pairs, and r is its rank. R is X_S^(-1/2) up to a rotation, which does not
+    change the problem in M. If X_S is singular, R^T R is its pseudo-inverse, computed with each feature divided by the
+    root of its diagonal entry in X_S.
     """
     #: [The problem in the metric A of the features]
     #: max over A psd:  min over dissimilar pairs tau in D of <X_tau, A>;   minimised: its negative
@@ -78,7 +81,10 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
 
 
 def problem(X: FloatArray, pairs: Pairs) -> Any:
-    """The problem in M with tr M = 1, as a minimization. Variables: "M" (r, r) and "least", the smallest distance."""
+    """The problem in M with tr M = 1, as a minimization. M is the metric of the points R x (`inverse_root`).
+
+    Variables: "M" (r, r), and "least", the smallest squared distance of a dissimilar pair.
+    """
     import cvxpy as cp
 
     root = inverse_root(X, pairs)
@@ -98,7 +104,7 @@ def problem(X: FloatArray, pairs: Pairs) -> Any:
 
 
 def dual(X: FloatArray, pairs: Pairs) -> Any:
-    """The dual of the problem. Variable: "q" (number of dissimilar pairs,)."""
+    """The dual of the problem. Variable: "q" (t,), one weight for each dissimilar pair."""
     import cvxpy as cp
 
     root = inverse_root(X, pairs)
@@ -213,7 +219,10 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
 
 
 def _one(given: Instance) -> IntArray:
-    """The key j (1,) of the pair (0, j), where j is the first point of another class than point 0."""
+    """The key (1,) of one dissimilar pair (0, j): j is the first point of another class than point 0.
+
+    The key of a pair (i, j) of n points is i n + j, so it is j here.
+    """
     j = int(np.argmax(given.y != given.y[0]))
     return np.array([j])
 
@@ -223,14 +232,21 @@ def _mean_budget(question: Question) -> float:
 
 
 def _unit_minimum(question: Question) -> float:
-    """1 / (sum of D_A over similar pairs), if the smallest D_A of a dissimilar pair is 1 (up to 1e-3); else 0."""
+    """The factor that scales the user's metric A to the budget: 1 / (sum of D_A over similar pairs).
+
+    0 unless the smallest D_A of a dissimilar pair is 1, up to 1e-3. Such an A may solve the reverse problem, which
+    minimizes this sum.
+    """
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
 
 def _whitened(question: Question) -> OtherProblem | None:
-    """The same problem with the metric X_S^(-1/2) M X_S^(-1/2), for the user's metric M; None if X_S is singular."""
+    """The same problem with the metric X_S^(-1/2) M X_S^(-1/2), for the user's metric M.
+
+    None if X_S is singular, or if M has another size than X_S.
+    """
     p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:
         return None
@@ -243,9 +259,9 @@ def _whitened(question: Question) -> OtherProblem | None:
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
-    """Return a function that keeps the first half of the pairs of this kind, as a loop that stops too early.
+    """Return a function that keeps the first half of the pairs of one kind. A loop that stops too early does the same.
 
-    kind: "similar" or "dissimilar". The function returns None if there is only one pair.
+    kind: "similar" or "dissimilar". The function returns None if there are fewer than two of them.
     """
 
     def change(pairs: Pairs) -> Pairs | None:
@@ -258,7 +274,7 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 def _sum(question: Question) -> float:
     """The relative gap of the user's metric in the problem that maximizes the sum of D_A over dissimilar pairs.
 
-    inf if the gap is above `NOT_BY_LUCK`, or the metric is infeasible.
+    inf if the gap is above `NOT_BY_LUCK` (1e-6), or if the metric is infeasible.
     """
     p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
@@ -294,7 +310,7 @@ MISREADINGS: dict[str, Misreading] = {
 
 
 class DMLEig(FamilyMethod[Instance]):
-    """DML-eig: maximize the smallest distance of a dissimilar pair."""
+    """DML-eig: maximize the smallest squared distance of a dissimilar pair."""
 
     id = "dml_eig"
     TITLE = "DML-eig: metric learning with eigenvalue optimization (Ying, Li 2012)"
@@ -335,7 +351,7 @@ class DMLEig(FamilyMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M scaled so that the sum of D_M over similar pairs is 1."""
+        """M scaled so that the sum of D_M over similar pairs is 1; M itself if this sum is 0."""
         spent = sum(_squared(given.X, M, i, j) for i, j in given.pairs.similar)
         return M / spent if spent > 0 else M
 
@@ -355,7 +371,10 @@ class DMLEig(FamilyMethod[Instance]):
         return len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem, and return its M as a metric of the features, A = X_S^-1/2 M X_S^-1/2."""
+        """Solve `problem` and `dual` with the back end `solver` of cvxpy, and return the metric and "q".
+
+        The metric of the features is A = R^T M R, with R of `inverse_root`.
+        """
         root = inverse_root(given.X, given.pairs)
         M = project_psd(solve_problem(self.problem(given), solver)["M"])
         q = solve_problem(self.dual(given), solver)["q"]
@@ -378,7 +397,7 @@ class DMLEig(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """The dual variables from "q", one per dissimilar pair.
 
-        For many points, "q" (t,) has one entry for each pair in "q_index" (t, 2).
+        If there are too many pairs for a list, "q" (t,) has one entry for each pair in "q_index" (t, 2).
         """
         if given.many:
             return (_of_pairs(given, dual),)
@@ -388,7 +407,7 @@ class DMLEig(FamilyMethod[Instance]):
     def named(self, given: Instance, duals: Duals) -> Dual:
         """Return the dual variables by name: "q", one per dissimilar pair, 0 if `duals` does not list it.
 
-        For many points, only the positive ones: "q" (t,), with their pairs "q_index" (t, 2).
+        If there are too many pairs for a list, only the positive ones: "q" (t,), with their pairs "q_index" (t, 2).
         """
         if given.many:
             has = duals.a > 0

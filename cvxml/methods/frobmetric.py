@@ -4,11 +4,12 @@ With m triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - 
 
     min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ .
 
-It is stated with slack variables. Triplets are an input, as in the paper. By default they combine the targets of a
-point, its nearest points of the same class, with as many nearest points of other classes.
+`problem` states it with slack variables. Triplets are an input, as in the paper. By default they combine the targets of
+a point, its nearest points of the same class, with as many nearest points of other classes.
 
-Dual and bound: family/theorem, with the Frobenius norm and a hinge. The optimum is unique. A metric with a given gap is
-within sqrt(2 gap) of it. Gaps are relative to 1/2 ||X||^2.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the Frobenius norm as the
+regularizer and a hinge as the loss. The optimum is unique. A metric with a given gap is within sqrt(2 gap) of it. Gaps
+are relative to 1/2 ||X||^2.
 
 Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite metric learning, CVPR 2011.
 """
@@ -41,7 +42,10 @@ from cvxml.solvers.triplet_method import TripletMethod
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
-    """The problem, row by row. Variables: "X" (d, d) and "xi" (m,)."""
+    """The problem, row by row. Variables: "X" (d, d), the metric, and "xi" (m,), the slacks of the triplets.
+
+    The argument X (n, d) has the points.
+    """
     import cvxpy as cp
 
     m = len(triplets)
@@ -63,7 +67,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
-    """The dual of the problem. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
+    """The dual of the problem. Variables: "a" (m,), one per triplet, and "S" (d, d), the multiplier of "X psd"."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -96,7 +100,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, C > 0, triplets (t, 3). n_neighbors: targets per point, if triplets are not given.
+    X (n, d), y (n,) labels, C > 0 the weight of the mean loss, triplets (t, 3). n_neighbors: targets per point, if
+    triplets are not given.
     """
     points, C = check_X(X), check_positive(C, "C")
     check_units(points, C, "C", "C s^4")

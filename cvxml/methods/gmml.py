@@ -11,9 +11,13 @@ For t = 1/2, this is the solution of the first problem.
 
 Bounds. For t = 1/2, any symmetric Y with D - Y S Y psd gives the bound 2 tr SY (`dual`). An infeasible Y is replaced by
 a feasible multiple. For other t, the triangle inequality gives the bound t (1 - t) delta^2(S^-1, D), without Y. All
-bounds are computed in rationals and balls (core/balls.py). Scale: the objective, and at least `UNMOVED` d if t is not
-1/2. Radius: docs/gmml.md. If S or D is singular, no metric attains the infimum, or many metrics do. `instance` refuses
-these cases, by exact ranks.
+bounds are computed in rationals and in balls, which are numbers with a proved error bound (core/balls.py). Scale, the
+number that gaps are relative to: the objective, and at least `UNMOVED` (1e-6) times d if t is not 1/2. Radius, a bound
+of the distance to the optimum: docs/gmml.md. If S or D is singular, either no metric attains the infimum, or many
+metrics do. `instance` refuses these cases, by exact ranks.
+
+A misreading is another problem that an implementation may have solved by mistake. `check` tries the `MISREADINGS`. A
+`Question` is the user's metric, with the data and parameters that it was judged with.
 
 Reference: P. H. Zadeh, R. Hosseini, S. Sra, Geometric mean metric learning, ICML 2016. The printed equations were
 not available to us; docs/gmml.md lists our sources.
@@ -137,7 +141,10 @@ def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data; S and D have full rank."""
+    """Checked data; S and D have full rank.
+
+    t: the parameter `weight`. mu: the weight of the prior. prior: A_0 (d, d), positive definite.
+    """
 
     t: float  # the parameter `weight`
     mu: float
@@ -167,7 +174,7 @@ class Instance(Paired):
 
     @cached_property
     def least(self) -> float:
-        """A lower bound of the smallest eigenvalue of S D, in floats, for `radius`. The eigenvalue is positive."""
+        """A lower bound of the smallest eigenvalue of S D, as a float. `radius` uses it. The eigenvalue is positive."""
         low = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
         return -upward(-low)
 
@@ -187,8 +194,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input, and if there is not exactly one optimal metric.
 
-    X (n, d), y (n,) labels, 0 < weight < 1, mu >= 0, prior "identity", "covariance" or (d, d). pairs: similar and
-    dissimilar pairs, by default from the labels.
+    X (n, d), y (n,) labels. weight: t, between 0 and 1. mu >= 0: the weight of the prior. prior: "identity",
+    "covariance" or (d, d). pairs: similar and dissimilar pairs, by default from the labels.
     """
     t, mu = check_number(weight, "weight"), check_number(mu, "mu")
     if not 0 < t < 1:
@@ -206,7 +213,7 @@ def instance(
 
 
 def _check_attained(given: Instance) -> None:
-    """Raise ValueError if S or D is singular (by exact ranks), or if the optimum is outside the range of floats."""
+    """Raise ValueError if S or D is singular (by exact ranks), or if sqrt(tr S tr D) is outside 1e-280 to 1e280."""
     d = given.X.shape[1]
     if given.mu == 0:
         # S and D have the same rank as the lists of differences, which is much faster to compute.
@@ -317,9 +324,9 @@ def squared_distance(of: Any) -> Any:
 
 
 def spectrum(of: Any) -> list[Any]:
-    """The eigenvalues of a product of two positive definite matrices, as balls.
+    """The eigenvalues, as balls, of the matrix `of`, a product of two positive definite matrices.
 
-    Raises TooFewBits if a ball contains 0.
+    Raises TooFewBits if an eigenvalue is not proved positive; more bits may prove it.
     """
     found = enclosed(of)
     if not all(each > 0 for each in found):
@@ -342,7 +349,7 @@ def to_domain(given: Instance, Y: FloatArray) -> FloatArray:
 
 
 def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
-    """Y itself, then multiples slightly below the largest feasible multiple, computed in floats."""
+    """Yield Y itself, then multiples slightly below its largest feasible multiple, computed in floats."""
     yield Y
     # Powers of two are factored out, so that no product overflows.
     (Y, _), (S, s), (D, d) = map(_near_1, (Y, *given.floats))
@@ -381,7 +388,10 @@ def _closed_form(given: Instance) -> FloatArray:
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
-    """An upper bound of ||A - A*|| (Frobenius) for A (d, d) with this gap and the optimal A* (docs/gmml.md)."""
+    """An upper bound of ||A - A*|| (Frobenius) for A (d, d) with this gap and the optimal A* (docs/gmml.md).
+
+    gap: an upper bound of the objective of A minus that of A*.
+    """
     if given.t != 0.5:
         log = math.sqrt(gap)
     else:
@@ -400,9 +410,10 @@ def _means(question: Question) -> float | None:
 
 
 def _ordered(question: Question) -> OtherProblem | None:
-    """The problem with every pair counted twice, once in each order; None if mu = 0.
+    """The problem in which each pair is counted in both orders, but mu once; None if mu = 0.
 
-    Its S and D are twice those for mu / 2, so its solution is 2^(2t - 1) times the solution for mu / 2.
+    S and D are then twice those for mu / 2, and the solution is 2^(2t - 1) times the solution for mu / 2. So the result
+    is the problem with mu / 2, and the user's metric divided by this factor.
     """
     given = question.checked(instance)
     if given.mu == 0:
@@ -412,7 +423,10 @@ def _ordered(question: Question) -> OtherProblem | None:
 
 
 def _another_weight(question: Question) -> float | None:
-    """The t whose solution has the determinant of the user's metric; None if not in (0, 1), or if it is the given t."""
+    """The t for which the solution has the same determinant as the user's metric.
+
+    None if this t is not in (0, 1), or if it is the given t.
+    """
     given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0
@@ -420,10 +434,10 @@ def _another_weight(question: Question) -> float | None:
 
 
 def _another_mu(question: Question) -> float | None:
-    """The mu at which the gap of the user's metric is smallest; None as in `weight_of_ridge`.
+    """The mu for which the gap of the user's metric A is smallest, for t = 1/2.
 
-    It is sought for t = 1/2. The gap is then convex in mu, and this mu makes its derivative h(A) - h(A*(mu)) 0, where
-    h(A) = tr A_0^-1 A + tr A^-1 A_0, and A*(mu) is the solution.
+    None if t is not 1/2, if A is singular, or if this mu is the given one or is too large or small. The gap is convex
+    in mu. Its derivative is h(A) - h(A*), where h(A) = tr A_0^-1 A + tr A^-1 A_0 and A* is the solution for mu.
     """
     given, A = question.checked(instance), question.metric
     if given.t != 0.5 or np.linalg.eigvalsh(A)[0] <= 0:
@@ -456,7 +470,10 @@ def _mean(S: FloatArray, D: FloatArray) -> FloatArray:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """The misreading with the prior `change(given)`. It does not apply if mu = 0, or if the prior is the same."""
+    """Return the misreading with the prior `change(given)`.
+
+    It does not apply if mu = 0, or if the prior is the same.
+    """
     return other_prior(instance, lambda given: change(given) if given.mu else given.prior)
 
 
@@ -578,7 +595,10 @@ class GMML(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from "Y" (d, d), any numbers except NaN. A singular metric has the objective inf."""
+        """The certificate of the metric M (d, d) from "Y" (d, d), any numbers except NaN.
+
+        A singular metric has the objective inf.
+        """
         psd, feasibility = examine(M, given.X)
         V, at = symmetric_whole(M)
         Y = to_domain(given, dual_array(dual, "Y", M.shape))
@@ -594,7 +614,10 @@ class GMML(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate as rational numbers, rounded outward. Raises ValueError for a singular metric."""
+        """The certificate of M (d, d) as rational numbers, rounded outward. Raises ValueError for a singular metric.
+
+        dual: the "Y" of `certify`. root: R with R R^T near M, if it is known.
+        """
         metric, Y = definite(M, root), to_domain(given, dual_array(dual, "Y", M.shape))
         low = with_enough_bits(lambda: ends(bound(given, Y)))[0]
         here = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))
@@ -603,7 +626,10 @@ class GMML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats."""
+        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats.
+
+        tol, max_iter and start are not used.
+        """
         A = closed_form(given)
         proof = self.certify(given, A, {"Y": A})
         refuse_inaccurate(proof, given.X, "give mu > 0")
@@ -613,7 +639,10 @@ class GMML(ConvexMethod[Instance]):
         return _least_scale(given)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters. Pairs are included if they were given; the prior is included if mu > 0 and it is not I."""
+        """The parameters, as a file stores them.
+
+        The pairs are included if they were given, and the prior if mu > 0 and it is not I.
+        """
         own = {"weight": given.t, "mu": given.mu, "pairs": given.stored}
         plain = given.mu == 0 or np.array_equal(given.prior, np.eye(given.X.shape[1]))
         return own if plain else {**own, "prior": given.prior.tolist()}

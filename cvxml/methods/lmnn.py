@@ -4,16 +4,21 @@ Problem. j is a target of i. A triplet (i, j, l) is a target j of i and a point 
 
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ .
 
-`problem` is literal in every line and has slacks for the hinge, as quoted. The method "lmnn:squared_hinge" squares
-the slacks; it is not in the paper.
+D_M is the squared distance. `problem` states this line by line, with slack variables for the hinge, as other papers
+quote it. The method "lmnn:squared_hinge" squares the slacks; it is not in the paper.
 
 Inputs. By default the targets of a point are the nearest points of its class, as in the paper. The user can give
 targets, or triplets without labels. Then the j of the triplets are the targets, and only the listed l are impostors.
 
-Dual and bound: family/theorem, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets.
-Scale: the objective, but at least `NOTHING` * mu * (number of triplets), because the optimum may be 0 and a relative
-gap would be undefined. The product mu * (number of triplets) is the objective at M = 0.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is <C, M> with
+C = (1 - mu) sum_ij X_ij, where X_ij is (x_i - x_j)(x_i - x_j)^T, and the loss is a hinge on the triplets.
+Scale, the number that gaps are relative to: the objective, but at least `NOTHING` (1e-9) * mu * (number of triplets).
+The optimum may be 0, and then a gap relative to it would be undefined. The product mu * (number of triplets) is the
+objective at M = 0.
 Radius: there is no radius, because the optimum need not be unique.
+
+A misreading is another problem that an implementation may have solved by mistake. `check` tries those of `misreadings`.
+A `Question` is the user's metric, with the data and parameters that it was judged with.
 
 Reference: K. Q. Weinberger, L. K. Saul, Distance metric learning for large margin nearest neighbor classification,
 JMLR 10, 2009.
@@ -146,7 +151,12 @@ def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, square
 
 
 class Instance(NamedTuple):
-    """Checked inputs. A triplet is a row of `targets` together with a point l that is an impostor for this row."""
+    """Checked inputs. A triplet is a row of `targets` together with a point l that is an impostor for this row.
+
+    targets (p, 2): rows i, j. impostors (p, n): True if point l is an impostor for the row. n_neighbors: None if
+    targets or triplets were given. ties: the number of points with a tie for their last target. labelled: False if
+    triplets were given.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes
@@ -275,11 +285,11 @@ def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
 
 
 def generated(given: Instance, squared: bool, solver: str) -> Found:
-    """Solve the literal problem and its literal dual by constraint generation.
+    """Solve `problem` and `dual` by constraint generation, with the back end `solver` of cvxpy.
 
-    The first round has the triplets that the Euclidean metric violates, scaled to a mean squared target distance of 1.
-    Each further round adds the triplets that the last solution violates. When a solution violates no further triplet,
-    it also solves the problem with all triplets. At most `ROUNDS` rounds.
+    The first round has the triplets that violate their margin in a multiple of the Euclidean metric, with a mean
+    squared target distance of 1. Each further round adds the triplets that violate it in the last solution. A solution
+    that violates no further triplet also solves the problem with all triplets. There are at most `ROUNDS` (50) rounds.
     """
     taken = np.zeros_like(given.impostors)
     length = float(
@@ -321,7 +331,7 @@ _FREE = Hand([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0, 0, 1], {"targets": [[1], 
 
 
 class LMNN(FamilyMethod[Instance]):
-    """Large margin nearest neighbours. squared: with the squared hinge, which is not in the paper."""
+    """Large margin nearest neighbours. squared: True for the squared hinge, which is not in the paper."""
 
     PARAMETERS: ClassVar = {
         "mu": Parameter(
@@ -369,7 +379,7 @@ class LMNN(FamilyMethod[Instance]):
     def HAND(self) -> tuple[Hand, ...]:  # type: ignore[override]
         """Examples with a known optimum: one triplet on a line, and one in the plane with the optimum 0.
 
-        On the line the objective is (1 - mu) m + mu [1 - 8 m]_+, or the same with the squared hinge.
+        On the line a metric m >= 0 has the objective (1 - mu) m + mu [1 - 8 m]_+, or the same with the squared hinge.
         """
         if self.squared:  # the optimum m solves 0.4 - 9.6 (1 - 8 m) = 0
             return (_on_a_line(0.6, 23 / 192, 0.4 * 23 / 192 + 0.6 / 24**2), _FREE)
@@ -460,7 +470,10 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         return question.checked(method.instance)
 
     def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], OtherProblem | None]:
-        """Return the misreading in which a triplet weighs `ratio` times as much as a target, unless `ratio` is None."""
+        """Return the misreading in which a triplet weighs `ratio` times as much as a target.
+
+        It does not apply if `ratio` returns None.
+        """
 
         def mu(question: Question) -> float | None:
             r = ratio(given(question))
@@ -563,7 +576,7 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 def _self_first(question: Question, p: Instance) -> Instance | None:
     """The problem in which each point is its own first target, and its last target is dropped.
 
-    None if targets or triplets were given.
+    p: the checked inputs of the user. None if targets or triplets were given.
     """
     if not by_class(question):
         return None
@@ -613,7 +626,7 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
 
     Dual variables with a sum of at most mu for each target give a lower bound of this problem. The result is inf if
     the hinge is squared, if a target has no impostor, if a metric nearby is clearly better, or if there are more than
-    `MOST` triplets.
+    `MOST` (20,000) triplets.
     """
     import cvxpy as cp
 
@@ -661,7 +674,10 @@ class WeightedTargets(LMNN):
         self.weights = weights
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The hinge of LMNN and <C, M> with C = (1 - mu) sum of weight * X_ij."""
+        """The hinge of LMNN as the loss, and <C, M> with C = (1 - mu) sum of weight * X_ij as the regularizer.
+
+        number: makes the constant of the hinge, float or Fraction.
+        """
         C = Weights(given.targets, (1 - given.mu) * self.weights)
         regularizer = Linear(given.X, C, "targets differ from their points")
         return super().member(given, number)._replace(regularizer=regularizer)
@@ -684,8 +700,8 @@ def _left_of_unsquared(method: LMNN, question: Question) -> float:
 def _left_of_class_weights(method: LMNN, question: Question) -> float:
     """The relative gap of the user's metric M, if a point weighs n / (number of classes * size of its class).
 
-    Dual variables are computed for the triplets that M violates or nearly violates. inf if all classes have the same
-    size, if triplets were given, or if the certificate does not decide.
+    Dual variables are computed for the triplets that M violates or nearly violates. The result is inf if all classes
+    have the same size, if triplets were given, or if the certificate does not decide.
     """
     import cvxpy as cp
 
@@ -739,7 +755,7 @@ def _one_way(question: Question, p: Instance) -> Instance | None:
 
 
 def _left(method: LMNN, question: Question, other: Instance | None) -> float:
-    """The relative gap of the metric in the misread problem `other`; inf if `other` is None."""
+    """The relative gap of the user's metric in the problem `other` of a misreading; inf if `other` is None."""
     return math.inf if other is None else method.left(other, question, MAX_ITER)
 
 

@@ -9,9 +9,10 @@ metric-learn's code. losses="sum" uses them unchanged, as in metric-learn's docu
 The residual is convex, because it is a minimum over y of a jointly convex function (`comparison`).
 Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
 
-Dual and bound: family/theorem, with the log det divergence and family/losses/residual.py. A quadruplet of weight 0 has
-no row. Scale: the objective, and at least `UNMOVED` d, because the objective is 0 if the prior is optimal. The optimum
-is unique; radius: family/regularizers/logdet.py.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the log det divergence as
+the regularizer, and the loss of family/losses/residual.py. A quadruplet of weight 0 has no loss. Scale, the number that
+gaps are relative to: the objective, and at least `UNMOVED` (1e-6) times d, because the objective is 0 if the prior is
+optimal. The optimum is unique. Radius, a bound of the distance to it: family/regularizers/logdet.py.
 
 Reference: E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, Metric learning from relative comparisons by minimizing
 squared residual, ICDM 2012. The printed equations were not available to us; docs/lsml.md lists our sources.
@@ -52,7 +53,10 @@ UNMOVED = 1e-6  # smallest scale, per feature
 
 
 def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """The problem, quadruplet by quadruplet. Variables: "M" (d, d) and "y" (q,), the y of each `comparison`."""
+    """The problem, quadruplet by quadruplet. Variables: "M" (d, d), and "y" (q,), one y of `comparison` for each.
+
+    X (n, d): points. w (q,): weights of the quadruplets. A_0 (d, d): the prior.
+    """
     import cvxpy as cp
 
     d = X.shape[1]
@@ -80,10 +84,10 @@ def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray
 
 
 def comparison(u: Any, v: Any, y: Any) -> Any:
-    """The residual of a quadruplet: [sqrt(u) - sqrt(v)]_+^2 as the minimum over y >= 0 of the result.
+    """The residual of a quadruplet: u + y + v - 2 sqrt((u + y) v), a convex expression of cvxpy.
 
-    The result is the cvxpy expression u + y + v - 2 sqrt((u + y) v), which is convex. u, v: the squared distances of
-    the near and the far pair.
+    u, v: the squared distances of the near and the far pair. y: a variable >= 0. The minimum of the expression over y
+    is [sqrt(u) - sqrt(v)]_+^2.
     """
     import cvxpy as cp
 
@@ -94,9 +98,9 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
 
 
 def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """The dual of the problem.
+    """The dual of the problem. Variables: "s" (q,) and "r" (q,), for the near and the far pairs.
 
-    Variables: "s" (q,), the weights of the near pairs, and "r" (q,), those of the far pairs, both relative to w.
+    The dual variable of a near pair is w_k s_k, and that of a far pair is w_k r_k.
     """
     import cvxpy as cp
 
@@ -121,7 +125,7 @@ def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -
 
 @dataclass(frozen=True, eq=False)
 class Instance(Quadrupled):
-    """Checked data, and the prior."""
+    """Checked data, and the prior A_0 (d, d), which is positive definite."""
 
     prior: FloatArray  # A_0 (d, d), positive definite
 
@@ -149,8 +153,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, only needed to draw quadruplets. prior: "identity", "covariance" or (d, d); quadruplets
-    (q, 4) and weights (q,); losses: "mean" or "sum". n_quadruplets and random_state: how many are drawn, and the seed.
+    X (n, d), y (n,) labels, only needed to draw quadruplets. prior: "identity", "covariance" or (d, d). quadruplets (q,
+    4), and their weights (q,). losses: "mean" or "sum". n_quadruplets: how many are drawn. random_state: the seed.
     """
     found = quadrupled(X, y, quadruplets, weights, losses, n_quadruplets, random_state)
     given = Instance(**vars(found), prior=prior_of(found.X, prior))
@@ -225,8 +229,8 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
 def _sum(question: Question) -> OtherProblem | None:
     """The problem with losses="sum" and the user's weights; None if losses is "sum" already.
 
-    If the q weights already have the sum 1, this would be the same problem. Then q times the weights are used, as if
-    they were q weights of mean 1 that were divided by their sum.
+    If the sum of the q weights is 1 already, this would be the same problem. Then each weight is multiplied by q, so
+    that their mean is 1.
     """
     given = question.checked(instance)
     if given.losses == SUM:
@@ -391,7 +395,10 @@ class LSML(FamilyMethod[Instance]):
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The log det divergence, and the residuals. The rows list all near pairs, then all far pairs."""
+        """The log det divergence as the regularizer, and the residuals as the loss.
+
+        The rows of the loss are all near pairs, then all far pairs. number: makes the weights, float or Fraction.
+        """
         some = given.quadruplets[given.counts]
         w = np.array([number(weight) for weight in given.weights[given.counts].tolist()])
         rows = PairRows(np.concatenate([some[:, :2], some[:, 2:]]))
@@ -399,9 +406,9 @@ class LSML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "s" (q,), the dual variables of the near pairs relative to w: any numbers except NaN.
+        """Read "s" (q,), the dual variables of the near pairs, divided by the weights w: any numbers except NaN.
 
-        The dual variables of the far pairs follow from them (family/losses/residual.py), and are 0 here.
+        Those of the far pairs follow from them (family/losses/residual.py). Here they are set to 0.
         """
         s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
@@ -409,7 +416,7 @@ class LSML(FamilyMethod[Instance]):
         return [Duals(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables of the near pairs, relative to w, as "s" (q,); 0 if a quadruplet has weight 0."""
+        """The dual "s" (q,): the dual variables of the near pairs, divided by the weights w; 0 for a weight of 0."""
         s = np.zeros(len(given.quadruplets))
         s[given.counts] = -duals.a[: len(given.counts)] / given.weights[given.counts]
         return {"s": s}

@@ -3,16 +3,21 @@
 A chunklet is a set of points that are known to have the same, possibly unknown, class. For the n points x_ji of the
 chunklets j = 1..k with means m_j, the problem is
     min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1.
-We add alpha tr B, which is not in the paper (alpha = 0 by default): alpha is added to the diagonal of the covariance C
-within chunklets. The solution is |C|^(1/d) C^-1. Only the constraint determines the size of B, and programs return
-C^-1. So a metric is judged after scaling it to determinant 1.
+We add alpha tr B, which is not in the paper (alpha = 0 by default). This adds alpha to the diagonal of the covariance C
+within chunklets. The solution is |C|^(1/d) C^-1. Only the constraint determines the size of B, and other programs
+return C^-1. So a metric is judged after scaling it to determinant 1.
 
 Dual and bound: any number l > 0 gives a bound (`dual`), by the inequality of the arithmetic and geometric mean. It is
-computed in rationals and balls (core/balls.py), with floats only at the end. For B of determinant 1 and the optimum B*,
+computed in rationals and in balls, which are numbers with a proved error bound (core/balls.py). For B of determinant 1
+and the optimum B*, with the log det divergence D_ld,
     gap / l* = D_ld(B, B*),   l* = |C|^(1/d).
-So the optimum is unique, and the radius follows as for ITML (family/regularizers/logdet.py). Scale: the optimum d l*.
-If C is singular and not 0, the infimum is 0 and no metric attains it. If C is 0, every metric is optimal. `instance`
-refuses both cases, by the exact rank.
+So the optimum is unique. The radius, a bound of the distance to it, follows as for ITML
+(family/regularizers/logdet.py). Scale, the number that gaps are relative to: the optimum d l*. If C is singular and not
+0, the infimum is 0 and no metric attains it. If C is 0, every metric is optimal. `instance` refuses both cases, by the
+exact rank.
+
+A misreading is another problem that an implementation may have solved by mistake. `check` tries the `MISREADINGS`. A
+`Question` is the user's metric, with the data and parameters that it was judged with.
 
 Reference: A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, Learning a Mahalanobis metric from equivalence
 constraints, JMLR 6, 2005. The printed equations were not available to us; docs/rca.md lists our sources.
@@ -52,7 +57,10 @@ OUTSIDE = -1  # code of points in no chunklet
 
 
 def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
-    """The problem, point by point. Variable: "B" (d, d)."""
+    """The problem, point by point. Variable: "B" (d, d).
+
+    chunklets (n,): the chunklet of each point, -1 for a point in no chunklet.
+    """
     import cvxpy as cp
 
     B = cp.Variable((X.shape[1],) * 2, symmetric=True, name="B")
@@ -104,7 +112,10 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
-    """The covariance within chunklets (d, d), C without alpha I: a mean over all points in chunklets."""
+    """The covariance within chunklets (d, d), C without alpha I: a mean over all points in chunklets.
+
+    chunklets (n,): the chunklet of each point, -1 for a point in no chunklet.
+    """
     C, n = np.zeros((X.shape[1],) * 2), 0
     for j in set(chunklets.tolist()) - {OUTSIDE}:
         points = X[chunklets == j]
@@ -116,7 +127,11 @@ def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data; C has full rank."""
+    """Checked data; C has full rank.
+
+    chunklets (n,): the codes 0..k-1, and -1 for a point in no chunklet. listed: the chunklets that the user gave, or
+    None.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes; zeros if chunklets were given
@@ -126,7 +141,7 @@ class Instance:
 
     @property
     def linked(self) -> IntArray:
-        """Pairs (p, 2) of the first point of a chunklet and each point of the chunklet."""
+        """Pairs (p, 2), one for each point in a chunklet: the first point of its chunklet, and the point itself."""
         inside = np.flatnonzero(self.chunklets != OUTSIDE)
         _, first, own = np.unique(self.chunklets[inside], return_index=True, return_inverse=True)
         linked: IntArray = np.stack([inside[first][own], inside], axis=1)
@@ -194,7 +209,7 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
 
 
 def _check_attained(given: Instance) -> None:
-    """Raise ValueError if the covariance C is singular, by its exact rank, or the optimum is too large or small."""
+    """Raise ValueError if C is singular, by its exact rank, or if the optimum is outside 1e-280 to 1e280."""
     d = given.X.shape[1]
     rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
     if rank == 0:
@@ -218,9 +233,9 @@ def _check_attained(given: Instance) -> None:
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """The objective at B = M / |M|^(1/d), inf if M (d, d) is singular: 1/n sum_ji ||x_ji - m_j||_B^2 + alpha tr B.
+    """The objective at B = M / |M|^(1/d), which is 1/n sum_ji ||x_ji - m_j||_B^2 + alpha tr B; inf if M is singular.
 
-    The x_ji are the n points of the chunklets j with means m_j.
+    M (d, d) is the metric. The x_ji are the n points of the chunklets j with means m_j.
     """
     return float(evaluate(given, M)["objective"])
 
@@ -290,9 +305,10 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
-    """Return the misreading in which a chunklet of n_j points weighs share(n_j) in the covariance C, not n_j.
+    """Return the misreading in which a chunklet of n_j points has the weight share(n_j) in the covariance C, not n_j.
 
-    It equals RCA with the points of each chunklet moved toward their mean, or away from it.
+    It equals RCA with the points of each chunklet moved toward their mean, or away from it. share: maps the numbers of
+    points (k,) to weights (k,). sentence: the text for the report.
     """
 
     def change(question: Question) -> OtherProblem | None:
@@ -324,9 +340,10 @@ def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> M
 
 
 def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misreading:
-    """Return the misreading with shift(points) (n_j, d) in place of the deviations of a chunklet from its mean.
+    """Return the misreading with shift(points) in place of the deviations of the points of a chunklet from their mean.
 
-    It equals RCA with one chunklet of all these vectors and their negatives, because their mean is 0.
+    It equals RCA with one chunklet of all these vectors and their negatives, because their mean is 0. shift: maps the
+    points (n_j, d) of a chunklet to vectors (n_j, d). sentence: the text for the report.
     """
 
     def problem(question: Question) -> OtherProblem:
@@ -341,13 +358,19 @@ def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misr
 
 
 def _recycled(points: FloatArray) -> FloatArray:
-    """The points (n_j, d) minus the mean recycled down the columns, as R subtracts a vector from a matrix."""
+    """The points (n_j, d) minus their mean m, as R subtracts a vector from a matrix: it repeats m down the columns.
+
+    Counted down the columns from 0, the k-th entry of the matrix loses the entry k mod d of m.
+    """
     means = np.resize(points.mean(axis=0), points.size)
     return points - means.reshape(points.shape, order="F")
 
 
 def _of_rank(question: Question) -> OtherProblem | None:
-    """The problem restricted to the range of the user's metric; None unless its rank is at least 2 and less than d."""
+    """The problem restricted to the range of the user's metric.
+
+    None unless the rank of the metric is at least 2 and less than d.
+    """
     values, vectors = np.linalg.eigh((question.metric + question.metric.T) / 2)
     seen = values > 1e-10 * values[-1]
     if seen.all() or np.count_nonzero(seen) < 2:  # in one dimension every metric is optimal
@@ -358,9 +381,11 @@ def _of_rank(question: Question) -> OtherProblem | None:
 
 
 def _another_alpha(question: Question) -> float | None:
-    """The alpha at which the gap of the user's metric is smallest; None as in `weight_of_ridge`.
+    """The alpha for which the gap of the user's metric is smallest.
 
-    The gap is convex in alpha, and this alpha makes its derivative 0: tr B = |C|^(1/d) tr C^-1, where alpha I is in C.
+    None if it is the given alpha, if it is too large or small, or if the metric is singular. The gap is convex in
+    alpha. Its derivative is tr B - |C|^(1/d) tr C^-1, where B is the metric scaled to determinant 1, and C contains
+    alpha I.
     """
     given, M = question.checked(instance), np.linalg.eigvalsh(question.metric)
     w = np.linalg.eigvalsh(covariance(given.X, given.chunklets))
@@ -472,11 +497,11 @@ class RCA(ConvexMethod[Instance]):
         return dual(given.X, given.chunklets, given.alpha)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of points in chunklets; each has a distance."""
+        """The number of points in chunklets. The objective has one distance for each of them."""
         return int(np.count_nonzero(given.chunklets != OUTSIDE))
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual variable "l" (1,) of the constraint |B| >= 1."""
+        """The dual variable "l" (1,) of the constraint |B| >= 1. values: the solution of `dual` by cvxpy."""
         return {"l": np.reshape(values["l"], 1)}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
@@ -486,9 +511,9 @@ class RCA(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from "l" (1,), any number except NaN; an l without a positive bound counts as 0.
+        """The certificate of the metric M (d, d) from "l" (1,), any number except NaN.
 
-        A singular metric has the objective inf.
+        An l without a positive bound counts as 0. A singular metric has the objective inf.
         """
         psd, feasibility = examine(M, given.X)
         (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]
@@ -506,7 +531,10 @@ class RCA(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate as rational numbers, rounded outward. Raises ValueError for a singular metric."""
+        """The certificate of M (d, d) as rational numbers, rounded outward. Raises ValueError for a singular metric.
+
+        dual: the "l" of `certify`. root: R with R R^T near M, if it is known.
+        """
         metric, (l,) = definite(M, root), dual_array(dual, "l", (1,))
         with precision():
             low, high, scale = map(ends, (bound(given, l), value(given, metric.V), optimum(given)))
@@ -515,7 +543,10 @@ class RCA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats."""
+        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats.
+
+        tol, max_iter and start are not used.
+        """
         metric, l = closed_form(given)
         dual = {"l": np.array([l])}
         proof = self.certify(given, metric, dual)
@@ -523,7 +554,7 @@ class RCA(ConvexMethod[Instance]):
         return in_one_step(metric, dual, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters; chunklets are None if the labels define them."""
+        """The parameters, as a file stores them; chunklets are None if the labels define them."""
         return {"chunklets": given.listed, "alpha": given.alpha}
 
 

@@ -4,14 +4,15 @@ With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_
 
     min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2.
 
-l is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. A width of 0 gives the hinge itself.
-There are two differences from the paper. The width is at most 1: then every loss is on its linear part at M = 0, so
-the width does not decide if M = 0 is optimal. And a class with too few points is refused; the authors' program takes
-fewer neighbours. Triplets are an input. By default, each of the K nearest points of the same class is combined with
-each of the K nearest points of other classes.
+The function l(v) is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. A width of 0 gives the
+hinge itself. There are two differences from the paper. The width is at most 1: then every loss is on its linear part at
+M = 0, so the width does not decide if M = 0 is optimal. And a class with too few points is refused; the authors'
+program takes fewer neighbours. Triplets are an input. By default, each of the K nearest points of the same class (the
+targets) is combined with each of the K nearest points of other classes.
 
-Dual and bound: family/theorem, with the Frobenius norm and a smoothed hinge. The optimum is unique. A metric with a
-given gap is within sqrt(2 gap / lam) of it. Gaps are relative to lam/2 ||M||^2.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the Frobenius norm as the
+regularizer and a smoothed hinge as the loss. The optimum is unique. A metric with a given gap is within
+sqrt(2 gap / lam) of it. Gaps are relative to lam/2 ||M||^2.
 
 Reference: T. Yoshida, I. Takeuchi, M. Karasuyama, Safe triplet screening for distance metric learning, KDD 2018; Neural
 Computation 31, 2019.
@@ -84,7 +85,7 @@ def loss(v: Any, width: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
-    """The dual of the problem. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
+    """The dual of the problem. Variables: "a" (m,), one per triplet, and "S" (d, d), the multiplier of "M psd"."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -126,7 +127,7 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` and 1. n_neighbors:
+    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` (1e-9) and 1. n_neighbors:
     targets per point, if triplets are not given.
     """
     points, lam, width = check_X(X), check_positive(lam, "lam"), check_number(width, "width")

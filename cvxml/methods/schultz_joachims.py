@@ -9,9 +9,10 @@ where w^T L w = ||A W A^T||^2. With A = I, the default, w are weights of the fea
 points, and the problem is the paper's form for kernels. The metric is M = A W A^T; core/bases.py decides if a matrix
 has this form. Triplets are an input, as in the paper; by default they are made from labels.
 
-Dual and bound: family/theorem, with the norm of a combination (combinations.py) and a hinge. The optimal M is unique. A
-metric with a given gap is within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns of
-A are linearly independent. Gaps are relative to 1/2 ||M||^2.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is 1/2 ||M||^2
+for such combinations (family/regularizers/combinations.py), and the loss is a hinge. The optimal M is unique. A metric
+with a given gap is within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns a_k of A
+are linearly independent. Gaps are relative to 1/2 ||M||^2.
 
 Reference: M. Schultz, T. Joachims, Learning a distance metric from relative comparisons, NIPS 2003.
 """
@@ -45,7 +46,7 @@ from cvxml.solvers.triplet_method import CombinationMethod
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
-    """The problem, triplet by triplet. Variables: "w" (r,) and "xi" (m,)."""
+    """The problem, triplet by triplet. Variables: "w" (r,), the weights, and "xi" (m,), the slacks of the triplets."""
     import cvxpy as cp
 
     w, xi = cp.Variable(A.shape[1], name="w"), cp.Variable(len(triplets), name="xi")
@@ -67,7 +68,10 @@ def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
-    """The dual of the problem. Variables: "a" (m,), one per triplet, and "z" (r,)."""
+    """The dual of the problem. Variables: "a" (m,), one per triplet, and "z" (r,).
+
+    At the optimum, A diag(z) A^T is the metric.
+    """
     import cvxpy as cp
 
     i, j, l = triplets.T
@@ -96,7 +100,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(WithVectors):
-    """Checked data: triplets, C and A."""
+    """Checked data: triplets, C and A (d, r)."""
 
     C: float
     A: FloatArray  # (d, r)
@@ -132,7 +136,10 @@ def instance(
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """1/2 ||M||^2 + C sum_t [1 - <M, H_t>]_+ at M (d, d), with H_t = X_il - X_ij for triplets t."""
+    """1/2 ||M||^2 + C sum_t [1 - <M, H_t>]_+ at M (d, d), for triplets t = (i, j, l).
+
+    H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T.
+    """
     return float(np.sum(M**2)) / 2 + given.C * float(np.sum([max(0.0, 1 - v) for v in given.margins(M)]))
 
 

@@ -6,11 +6,12 @@ H_t = X_il - X_ij, the problem is the linear programme
     min_{w >= 0}  beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ ,    M = sum_k w_k b_k b_k^T.
 
 By default the triplets come from the labels, and the basis from the triplets by our own rule (`basis_of`). The authors
-take Fisher discriminants of regions found by k-means. A metric M is judged by its weights w of the smallest sum.
-core/bases.py decides if a matrix is a combination of the basis.
+take Fisher discriminants of regions found by k-means. If several weights w give the same metric M, it is judged by
+those with the smallest sum. core/bases.py finds them, and decides if a matrix is a combination of the basis.
 
-Dual and bound: family/theorem, with the sum of the weights (combinations.py) and a hinge. The optimum is attained, and
-need not be unique. Gaps are relative to the objective, which lies in (0, 1] at the optimum.
+Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is beta times
+the sum of the weights (family/regularizers/combinations.py), and the loss is a hinge. The optimum is attained, and need
+not be unique. Gaps are relative to the objective, which lies in (0, 1] at the optimum.
 
 Reference: Y. Shi, A. Bellet, F. Sha, Sparse compositional metric learning, AAAI 2014.
 """
@@ -46,7 +47,7 @@ A_FEATURE = 20  # default of n_basis, per feature
 
 
 def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
-    """The problem, triplet by triplet. Variable: "w" (K,)."""
+    """The problem, triplet by triplet. Variable: "w" (K,). basis (K, d): the vectors b_k as rows."""
     import cvxpy as cp
 
     w = cp.Variable(len(basis), name="w")
@@ -92,7 +93,11 @@ def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> A
 
 @dataclass(frozen=True, eq=False)
 class Instance(WithVectors):
-    """Checked data: triplets, beta and the basis."""
+    """Checked data: triplets, beta and the basis.
+
+    vectors (K, d): the basis. n_basis: the parameter that the user gave, or None. by_triplets: True if the vectors come
+    from the triplets, False if they were given.
+    """
 
     beta: float
     vectors: FloatArray = field(repr=False)  # (K, d)
@@ -116,8 +121,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from triplets,
-    by default `A_FEATURE` (20) times d. n_neighbors: targets per point, if triplets are not given.
+    X (n, d), y (n,) labels, beta > 0, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from
+    triplets, by default `A_FEATURE` (20) times d. n_neighbors: targets per point, if triplets are not given.
     """
     points, beta = check_X(X), check_positive(beta, "beta")
     check_units(points, beta, "beta", "beta / s^2")
@@ -134,10 +139,10 @@ def instance(
 
 
 def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
-    """The basis (K, d), K <= count: unit vectors along the differences of the pairs i, j and i, l of triplets (m, 3).
+    """The basis (K, d): unit vectors along the differences of the pairs (i, j) and (i, l) of triplets (m, 3).
 
-    Each pair counts once, in the order of its indices; pairs of equal points are left out. If more than `count` remain,
-    `count` evenly spaced ones are taken. Raises ValueError if no pair remains.
+    Each pair counts once, in the order of its indices; pairs of equal points are left out. If more than `count` pairs
+    remain, `count` evenly spaced ones are taken. Raises ValueError if no pair remains.
     """
     pairs = np.sort(np.concatenate([triplets[:, :2], triplets[:, [0, 2]]]), axis=1)
     pairs = np.unique(pairs, axis=0)
@@ -286,7 +291,10 @@ class SCML(CombinationMethod[Instance]):
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
 
     def above(self, given: Instance, M: FloatArray) -> float:
-        """beta times an upper bound of (sum of the computed weights of M) - (smallest sum of weights that give M)."""
+        """beta times an upper bound of a difference: the sum of the weights minus the smallest sum that gives M.
+
+        The weights are those that core/bases.py computes for the metric M (d, d).
+        """
         return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 
     def stored(self, given: Instance) -> dict[str, Any]:

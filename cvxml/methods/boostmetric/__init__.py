@@ -10,11 +10,14 @@ class, with as many nearest points of other classes.
 
 There is a threshold v* (methods/boostmetric/threshold.py). For v > v* an optimum exists. For v < v* the objective is
 unbounded below; this is proved, and the solver refuses the problem. v* > 0 if some metric gives every triplet a
-positive margin. Then a tiny v such as 1e-7 is below v*, and the result of boosting depends only on the number of
-rounds.
+positive margin <X, H_t>. Then a tiny v such as 1e-7 is below v*, and the result of boosting depends only on the number
+of rounds.
 
-Dual and bound: family/theorem, with v tr X (family/regularizers/trace.py) and log sum exp of all triplets. Scale: the
-objective in nats, and at least 1. The objective is not strongly convex, so there is no radius.
+Dual and bound: any feasible dual variables u_t give a lower bound, by the theorem of family/theorem. The regularizer is
+v tr X (family/regularizers/trace.py), and the loss is the log sum exp of all triplets. u_t is the share of triplet t: u
+lies in the simplex, and is feasible if v I - sum_t u_t H_t is psd. It is strictly feasible if this matrix is positive
+definite. Scale, the number that gaps are relative to: the objective in nats, and at least 1. The objective is not
+strongly convex, so there is no radius.
 
 Reference: C. Shen, J. Kim, L. Wang, A. van den Hengel, Positive semidefinite metric learning with boosting, NIPS 2009;
 Positive semidefinite metric learning using boosting-like algorithms, JMLR 13, 2012. The printed equations were not
@@ -60,7 +63,7 @@ NONE_IS_OPTIMAL = (
 
 
 def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
-    """The problem, triplet by triplet. Variable: "X" (d, d)."""
+    """The problem, triplet by triplet. Variable: "X" (d, d), the metric. The argument X (n, d) has the points."""
     import cvxpy as cp
 
     X_ = cp.Variable((X.shape[1],) * 2, symmetric=True, name="X")
@@ -126,10 +129,10 @@ def instance(
 def threshold(
     X: ArrayLike, y: ArrayLike | None = None, *, n_neighbors: int | None = 3, triplets: Any = None
 ) -> Sides:
-    """A lower and an upper bound of v*, below which no optimum exists; a metric (d, d) and shares (m,) give them.
+    """A lower and an upper bound of v*, with the metric (d, d) and the shares (m,) of triplets that give these bounds.
 
-    Double precision limits the distance of the bounds to about 1e-6 times the largest H. Raises ValueError for bad
-    input. The parameters are those of `instance`.
+    v* is the threshold: no optimum exists for v < v*. Double precision limits the distance of the bounds to about 1e-6
+    times the largest H_t. Raises ValueError for bad input. The parameters are those of `instance`.
     """
     given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
     *_, last = sides(given.X, Together(given.triplets()))
@@ -175,16 +178,16 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
-    """The factor s = 1 / sum_t exp(-<M, H_t>) of v, for an implementation that leaves out the logarithm.
+    """The factor s of v that explains a metric M of an implementation that leaves out the logarithm.
 
-    If M minimises sum_t exp(-<M, H_t>) + v tr M, then M minimises the method's objective with s v in place of v: the
-    gradient of the sum is the sum times the gradient of its logarithm.
+    s = 1 / sum_t exp(-<M, H_t>). If M minimises sum_t exp(-<M, H_t>) + v tr M, then M minimises the method's objective
+    with s v in place of v: the gradient of the sum is the sum times the gradient of its logarithm.
     """
     return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 
 
 def _another(given: Instance, M: FloatArray) -> float:
-    """The factor of v for which the objective at s M, as a function of s, is stationary at s = 1."""
+    """The factor of v for which the metric M is optimal among its multiples: the slope along them is 0."""
     found = evaluate(given, M)
     return float(found["u"] @ found["margins"] / (given.v * found["trace"]))
 
@@ -290,7 +293,7 @@ class BoostMetric(TripletMethod[Instance]):
         return {"price": duals.a[has], "triplets": given.triplets()[duals.key[has]]}
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate of family/theorem.
+        """The certificate of the metric M (d, d), from any dual variables.
 
         A finite bound may need strictly feasible dual variables. They exist only if v is above the smallest v with
         an optimum, v*. If no bound is found, the certificate is undecided.
@@ -301,7 +304,11 @@ class BoostMetric(TripletMethod[Instance]):
         return certificate
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """Solve as `ConvexMethod.find` does. Raises ValueError if v is proved to be below v*."""
+        """Run a solver, and return its result. Raises ValueError if v is proved to be below v*.
+
+        asked, own: the further arguments of `Method.find`. If it is proved that no metric attains the infimum, the
+        status is NOT_ATTAINED.
+        """
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
@@ -314,13 +321,17 @@ class BoostMetric(TripletMethod[Instance]):
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
 
     def unattained(self, given: Instance) -> str:
-        """A sentence if v is proved to be at most v*, so that no metric attains the infimum; else ""."""
+        """A sentence if v is proved to be at most v*, because then no metric attains the infimum; else ""."""
         return NONE_IS_OPTIMAL.format(v=given.v) if self.decided(given).what else ""
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """As in `FamilyMethod`, but an infeasible dual is mixed with strictly feasible dual variables."""
+        """The certificate of the metric M (d, d) in exact arithmetic, from the dual variables as they are stored.
+
+        If they are not feasible, the result is that of `exact`, which mixes them with strictly feasible ones. root: R
+        (d, r) with R R^T near M. hint: data that make the proof easier, if known.
+        """
         try:
             return super().exact_as_stored(given, M, dual, root=root, hint=hint)
         except ArithmeticError:
@@ -344,7 +355,7 @@ class BoostMetric(TripletMethod[Instance]):
 
 
 def _next_to(decided: Decided, v: float) -> str:
-    """Return the reason why no lower bound is proved for a v near v*."""
+    """Return the reason why no lower bound is proved for a v near v*. decided: the bounds of v*."""
     lower, upper = decided.sides.lower, decided.sides.upper
     return f"v={v:g} is v* or very close to it (v* is about {lower:.9g} to {upper:.9g}), so no lower bound is proved"
 

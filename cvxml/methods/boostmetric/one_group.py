@@ -1,4 +1,8 @@
-"""Triplets as the rows of one group, for a log sum exp over all of them."""
+"""The rows of BoostMetric's loss, the log sum exp over all triplets: one row, and one dual variable, for each triplet.
+
+In family/theorem, a row is a number on which a loss depends. Here it is the difference of two squared distances. All
+rows belong to one group, because the loss does not split into a sum over triplets.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,10 @@ from cvxml.family.rows.triplets import triplet_entries
 
 
 class Together(NamedTuple):
-    """One row v = D_il - D_ij, with squared distances D, for each triplet (i, j, l). Its key is the triplet's index."""
+    """The triplets (i, j, l) of one loss, `listed` (m, 3). Each gives a row v = D_il - D_ij, with squared distances D.
+
+    The key of a row is the index of its triplet.
+    """
 
     listed: IntArray  # (m, 3)
 
@@ -35,7 +42,7 @@ class Together(NamedTuple):
         return a
 
     def duals(self, table: FloatArray) -> Duals:
-        """The dual variables of all rows, from their values in `table` (1, m)."""
+        """The dual variables of all rows, as `Duals`, from a table (1, m) of their values."""
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
@@ -44,14 +51,15 @@ class Together(NamedTuple):
         yield Block((far - near)[None], error[None], self.table(duals)[None], slice(0, 1))
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t (X_il - X_ij) for the dual variables a, as pairs with the weights a_t and -a_t."""
+        """The matrix sum_t a_t (X_il - X_ij) for the dual variables a, as weights a_t and -a_t on pairs of points."""
         pairs = np.concatenate([self.far[duals.key], self.near[duals.key]])
         return Weights(pairs, np.concatenate([duals.a, -duals.a]))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """The dual variables of all rows, but -inf for a triplet whose three points do not have the same label.
 
-        labels (n,): those of the regularizer (`Regularizer.labels`). LogSumExp.to_domain turns -inf into 0.
+        labels (n,): the labels of the regularizer. Such a triplet must have the dual variable 0, and the loss
+        (LogSumExp) makes 0 of -inf.
         """
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))

@@ -2,6 +2,8 @@
 
     v*  =  min over u in the simplex of lambda_max(sum u_t H_t)  =  max over M psd, tr M = 1, of min_t <M, H_t>
 
+The u_t are shares of the triplets t = (i, j, l), and H_t = X_il - X_ij with X_ij = (x_i - x_j)(x_i - x_j)^T.
+
 Three conditions decide about v:
     v I - sum u_t H_t positive definite    v > v*, the optimum is attained: the objective is at least
                                            entropy(u) + <v I - sum u_t H_t, M>, which grows with M
@@ -9,10 +11,11 @@ Three conditions decide about v:
     <M, H_t> >= v tr M, > for some t       not attained: adding M to any metric decreases the objective
 The first is proved in double precision with error bounds, the others in rationals, from a root of M in floats.
 
-Both sides are computed together. We replace v tr M by eps/2 (tr M)^2 - c tr M, with c larger than the absolute values
-of all eigenvalues of every H. Then an optimum M exists and is not 0, with lambda_max(sum u_t H_t) = eps tr M - c for
-the softmax u. As eps goes to 0, the trace grows, and min_t <M, H_t> / tr M differs from this value by at most
-log(m) / tr M. A barrier keeps M positive definite.
+A lower and an upper bound of v* are computed together. We replace v tr M by eps/2 (tr M)^2 - c tr M, with c larger than
+the absolute values of all eigenvalues of every H_t. Then an optimum M exists and is not 0, with
+lambda_max(sum u_t H_t) = eps tr M - c for u = softmax(-<M, H_t>). As eps goes to 0, the trace grows, and
+min_t <M, H_t> / tr M differs from this value by at most log(m) / tr M, for m triplets. A barrier keeps M positive
+definite.
 """
 
 from __future__ import annotations
@@ -45,7 +48,10 @@ BELOW, AT = "below", "at"
 
 
 class Sides(NamedTuple):
-    """Bounds lower <= v* <= upper, up to rounding. `metric` gives the lower, the shares u of the triplets the upper."""
+    """Bounds lower <= v* <= upper, up to rounding.
+
+    metric: (d, d) of trace 1, which gives the lower bound. u: shares (m,) of the triplets, which give the upper bound.
+    """
 
     lower: float
     upper: float
@@ -54,7 +60,7 @@ class Sides(NamedTuple):
 
 
 def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
-    """Yield bounds of v* for these triplets, each at least as good as the one before."""
+    """Yield bounds of v* for the triplets `rows` of points X (n, d). Bounds never get worse."""
     of = differences(X, rows)
     r, eps, best = of.far.shape[1], 1.0, None
     M = ABOVE / r * np.eye(r)
@@ -95,9 +101,9 @@ def _better(one: Sides | None, other: Sides) -> Sides:
 
 
 def gains(X: FloatArray, rows: Together, root: FloatArray, v: float) -> str:
-    """`BELOW` if M = root root^T proves v < v*, `AT` if it proves that no metric attains the infimum, else "".
+    """What the metric M = root root^T (d, d) proves about v, exactly: `BELOW`, `AT` or "".
 
-    root (d, r). The proof is exact.
+    `BELOW`: v < v*. `AT`: no metric attains the infimum. "": neither is proved. rows: the triplets of the points X.
     """
     if not np.isfinite(root).all() or not root.any():
         return ""
@@ -110,14 +116,18 @@ def gains(X: FloatArray, rows: Together, root: FloatArray, v: float) -> str:
 
 
 class Decided(NamedTuple):
-    """The proved relation of v to v*, and the bounds of v*."""
+    """The proved relation of v to v*, and the bounds of v*.
+
+    what: `BELOW` if v < v* is proved, `AT` if no metric attains the infimum, "" if v is above v* or if this is not
+    decided.
+    """
 
     what: str  # `BELOW` or `AT` if that is proved; "" if v is above v*, or undecided
     sides: Sides
 
 
 class AboveThreshold(Anchors):
-    """Strictly feasible dual variables if v > v*, and the proved relation of v to v*."""
+    """The proved relation of v to v*. If v > v*, strictly feasible dual variables, with which others are mixed."""
 
     @cached_property
     def strict(self) -> Anchor | None:

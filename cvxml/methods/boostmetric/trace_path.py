@@ -1,11 +1,16 @@
-"""The solver for a log sum exp over triplets plus a function of the trace, by the path of solvers/barrier.py.
+"""The solver for a log sum exp over triplets plus a function of the trace. It follows the path of solvers/barrier.py.
 
-    f(M) = log sum_t exp(-<M, H_t>) + charge(tr M),      H_t = f f^T - e e^T,  f = x_i - x_l,  e = x_i - x_j
+    f(M) = log sum_t exp(-<M, H_t>) + charge(tr M),      H_t = b b^T - e e^T,  b = x_i - x_l,  e = x_i - x_j
+
+The path has the minimizers of f(M) - rho log det M, with rho decreasing to 0. `charge` is v tr M for BoostMetric, and
+another function for the threshold v*.
 
 Derivatives in dX at M = G (I + dX) G^T, with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G):
 
     gradient   charge' T - sum p_t G^T H_t G
     Hessian    sum p_t h_t h_t^T - (sum p_t h_t) (sum p_t h_t)^T + charge'' svec(T) svec(T)^T
+
+svec(T) is the upper triangle of T as a vector, with the entries off the diagonal times sqrt 2.
 """
 
 from __future__ import annotations
@@ -36,7 +41,11 @@ Charge = Callable[[float], tuple[float, float, float]]  # value, slope and curva
 
 
 class Differences(NamedTuple):
-    """The differences of triplets in an orthonormal basis of their span, in units in which the longest has length 1."""
+    """The differences of triplets in an orthonormal basis of their span, in units in which the longest has length 1.
+
+    near (m, r): x_i - x_j. far (m, r): x_i - x_l. basis (d, r): its vectors as columns. unit: the length of the longest
+    difference.
+    """
 
     near: FloatArray  # x_i - x_j (m, r)
     far: FloatArray  # x_i - x_l (m, r)
@@ -64,7 +73,11 @@ def differences(X: FloatArray, rows: Together) -> Differences:
 
 
 class OverTriplets(NamedTuple):
-    """f of the module docstring as a function of M (r, r), the interface `cvxml.solvers.barrier.Smooth`."""
+    """f of the module docstring, as a function of M (r, r) that solvers/barrier.py can minimize.
+
+    of: the differences of the triplets. charge: maps a trace to the value, slope and curvature of the function
+    `charge`.
+    """
 
     of: Differences
     charge: Charge
@@ -82,7 +95,7 @@ class OverTriplets(NamedTuple):
         return found if math.isfinite(found) else math.inf
 
     def gradient(self, p: FloatArray, slope: float) -> FloatArray:
-        """The gradient of f (r, r), slope I - sum_t p_t H_t, for p = `duals`(M) and slope = charge'(tr M)."""
+        """The gradient of f, slope I - sum_t p_t H_t (r, r), for p = `duals`(M) and slope = charge'(tr M)."""
         near, far = self.of.near, self.of.far
         Z: FloatArray = (
             slope * np.eye(far.shape[1]) - far.T @ (p[:, None] * far) + near.T @ (p[:, None] * near)
@@ -114,9 +127,9 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
 
 
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
-    """Metrics (d, d) along the barrier's path, and the softmax at each of them as dual variables.
+    """Yield the metrics (d, d) on the path, with softmax(-<M, H_t>) at each of them as dual variables.
 
-    The family must be v tr M and one log sum exp over triplets. start: a psd matrix (d, d), if there is one.
+    family: v tr M and one log sum exp over triplets. start: a psd matrix (d, d) to start near, if there is one.
     """
     assert isinstance(family.regularizer, Trace)
     ((_, rows),) = family.terms
@@ -136,12 +149,15 @@ def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
 
 
 def excess(M: FloatArray, Z: FloatArray) -> float:
-    """<M, Z>, the gap of M if the surplus Z of the dual variables is psd; inf if Z is not psd."""
+    """The gap <M, Z> of M, for Z = v I - sum_t p_t H_t with the dual variables p; inf if Z is not psd."""
     return float(np.sum(M * Z)) if np.linalg.eigvalsh(Z)[0] >= 0 else math.inf
 
 
 def search(task: Task) -> Found:
-    """Solve until the certified gap is at most `tol`. Return M = 0 instead if it is certified and not worse."""
+    """Solve the `task` until the certified gap is at most its tolerance.
+
+    If M = 0 is certified too, and its objective is not larger, the result is M = 0.
+    """
     found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
     zero = found._replace(metric=0 * found.metric)
     if (

@@ -7,10 +7,11 @@ Then the last column of W holds the intercepts, and ||W|| includes them. scikit-
 LinearSVC(multi_class="crammer_singer") solves the same problem, with the same argument and default. The SVM learns no
 metric, so `cvxml.methods` does not list it. This package has its problem, dual, objective, certificate, and exact mode.
 
-Dual and bound: if mu >= 0, mu_im = 0 for m = y_i and sum_m mu_im <= C, then sum mu - 1/2 ||W(mu)||^2 is a lower
-bound (`dual`). An infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are
-rational and are computed exactly. Results are rounded at the end. Scale: 1/2 ||W||^2. The objective is strongly
-convex, so the optimum is within sqrt(2 gap). Solver: interior.py.
+Dual and bound: let mu_im >= 0 for point i and class m, with mu_im = 0 for m = y_i and sum_m mu_im <= C. Then
+sum mu - 1/2 ||W(mu)||^2 is a lower bound (`dual`). W(mu) has the rows sum_i ( [y_i = m] sum_k mu_ik - mu_im ) x_i. An
+infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are rational and are
+computed exactly. Results are rounded at the end. Scale, the number that gaps are relative to: 1/2 ||W||^2. The
+objective is strongly convex, so the distance of W to the optimum is at most sqrt(2 gap). Solver: interior.py.
 
 Reference: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
 2001. docs/crammer_singer.md lists our sources.
@@ -42,7 +43,7 @@ AGAIN = 4  # the solver stops after this many steps without a better gap, becaus
 
 
 def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """The problem, point by point, as a `cvxpy.Problem`. X (n, d), y (n,) codes 0..R-1.
+    """The problem, point by point, as a `cvxpy.Problem`. X (n, d), y (n,) codes 0..R-1 of the R classes.
 
     Variable: "W" (R, d + 1), intercepts last; (R, d) without intercept.
     """
@@ -59,7 +60,7 @@ def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) ->
 
 
 def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """The dual as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
+    """The dual as a `cvxpy.Problem`. Variable: "mu" (n, R), for n points and R classes."""
     import cvxpy as cp
 
     n, R = len(X), int(y.max()) + 1
@@ -74,7 +75,7 @@ def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> An
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data of the SVM: points, class codes, C and fit_intercept."""
+    """Checked data of the SVM: points, class codes y (n,) 0..R-1, C and fit_intercept."""
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes 0..R-1
@@ -157,7 +158,7 @@ def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
 
 
 def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
-    """The objective at W, the lower bound from mu (n, R) and the scale, exactly. W: (R, d + 1), or (R, d).
+    """The objective at W, the lower bound from mu (n, R), and the scale 1/2 ||W||^2, exactly. W: (R, d + 1), or (R, d).
 
     Raises ValueError for other shapes, for a W that is not finite, and for NaN in mu.
     """

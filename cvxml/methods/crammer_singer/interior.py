@@ -2,14 +2,16 @@
 
     min 1/2 ||W||^2 + C sum xi_i,    s_im = xi_i - [m != y_i] - (w_m - w_{y_i}) x_i >= 0,    duals mu_im >= 0.
 
-Every class has a dual variable, also the own class y_i of a point. Every iterate has sum_m mu_im = C and
-w_m = sum_i ( [y_i = m] C - mu_im ) x_i. Then the duality gap is sum s mu. A step aims at s mu = t, to first order. With
-theta = mu / s, and u_im = dw_m x_i minus its mean over m with weights theta, the changes of the rows of W solve the
-positive definite system
+The slack s_im and the dual variable mu_im belong to point i and class m. Every class has them, also the class y_i of
+point i. Every iterate has sum_m mu_im = C and w_m = sum_i ( [y_i = m] C - mu_im ) x_i. Then the duality gap is the sum
+of the products s_im mu_im. A step aims at s_im mu_im = t, to first order. Let theta_im = mu_im / s_im. Let u_im be
+dw_m x_i minus its mean over m with weights theta_im. The changes dw_m of the rows of W solve the positive definite
+system
 
     dw_m + sum_i theta_im u_im x_i = - sum_i ( r_im - theta_im mean_i ) x_i,    mean_i = sum_m r_im / sum_m theta_im,
 
-where r = (t - s mu) / s. Each step also corrects the deviations of s and W from their definitions by rounding.
+where r_im = (t - s_im mu_im) / s_im. Each step also corrects the deviations of s and W from their definitions by
+rounding.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ DAMPED = (
 
 
 class Interior:
-    """The running solver, for x (n, p), y (n,) codes 0..R-1 and C. The iterate is W (R, p), mu and s (n, R)."""
+    """The running solver, for x (n, p), y (n,) codes 0..R-1 and C. The iterate is W (R, p), mu (n, R) and s (n, R)."""
 
     def __init__(self, x: FloatArray, y: IntArray, C: float):
         self.x, self.y, self.C = x, y, C
@@ -46,9 +48,10 @@ class Interior:
         self.lag: FloatArray = np.zeros_like(self.W)
 
     def _rows(self, mu: FloatArray) -> FloatArray:
-        """W (R, p) with the rows w_m = sum_i ( [y_i = m] C - mu_im ) x_i, for mu (n, R).
+        """The matrix W (R, p) that mu (n, R) determines: its rows are w_m = sum_i ( [y_i = m] C - mu_im ) x_i.
 
-        The entry of a point's own class is not read; it counts as C minus the sum of the others.
+        The entry of mu for the class of the point is not read. It counts as C minus the sum of the other entries of its
+        row.
         """
         others = np.where(self.own > 0, 0.0, mu)
         rows: FloatArray = (self.own * others.sum(axis=1, keepdims=True) - others).T @ self.x
@@ -74,8 +77,8 @@ class Interior:
     def step(self) -> None:
         """One iteration of Mehrotra's predictor and corrector.
 
-        The predictor aims at s mu = 0. The mean of s mu after it determines the target of the corrector. Raises
-        LinAlgError if numbers are too large for doubles.
+        The predictor aims at products s mu of 0. Their mean after this step determines the target of the corrector.
+        Raises LinAlgError if numbers are too large for doubles.
         """
         theta = self.mu / self.s
         factor = self._factor(theta)
@@ -95,12 +98,12 @@ class Interior:
         self.W = self.W + length * dW
 
     def _factor(self, theta: FloatArray) -> tuple[FloatArray, bool]:
-        """The Cholesky factor, as returned by scipy's `cho_factor`, of the Newton matrix (R p, R p)
+        """The Cholesky factor of the Newton matrix (R p, R p), in the form of scipy's `cho_factor`.
 
-            I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T.
+            I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T
 
-        The diagonal is increased if rounding makes the matrix indefinite. Raises LinAlgError if the largest of `DAMPED`
-        does not help.
+        theta (n, R) is mu / s, and (x) is the Kronecker product. The diagonal is increased if rounding makes the matrix
+        indefinite. Raises LinAlgError if the largest increase does not help.
         """
         R, p = theta.shape[1], self.x.shape[1]
         share = theta / theta.sum(axis=1, keepdims=True)
@@ -127,7 +130,7 @@ class Interior:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The changes of W (R, p), mu and s (n, R) that change the products s mu by `wanted` (n, R), to first order.
 
-        theta: mu / s. factor: `_factor`(theta). The changes also correct the deviations by rounding.
+        theta: mu / s. factor: the Cholesky factor of `_factor`. The changes also correct the deviations by rounding.
         """
         R, p = theta.shape[1], self.x.shape[1]
         total = theta.sum(axis=1, keepdims=True)
@@ -142,14 +145,17 @@ class Interior:
 
 
 def _balanced(v: FloatArray, theta: FloatArray) -> FloatArray:
-    """v (n, R) with one entry of each row changed, so that the row has the sum 0: the entry with the largest theta."""
+    """v (n, R) with one entry of each row replaced, so that the row has the sum 0.
+
+    It is the entry at the largest theta (n, R) of the row.
+    """
     largest = np.arange(v.shape[1]) == theta.argmax(axis=1)[:, None]
     others = np.where(largest, 0.0, v)
     return np.where(largest, -others.sum(axis=1, keepdims=True), others)
 
 
 def _longest(mu: FloatArray, dmu: FloatArray, s: FloatArray, ds: FloatArray) -> float:
-    """The longest step along (dmu, ds), at most 1, that keeps mu and s nonnegative."""
+    """The longest step along (dmu, ds), at most 1, that keeps mu and s (n, R) nonnegative."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = [float(np.max(-d / v)) for v, d in ((mu, dmu), (s, ds))]
     return 1 / max(1.0, *ratios)

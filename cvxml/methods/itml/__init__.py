@@ -4,18 +4,19 @@ Problem, with slack variables, over psd A and xi with one entry for each pair:
 
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D.
 
+D_ld is the log det divergence; for diagonal matrices it is a sum over the pairs. d_A is the squared distance of a pair.
 xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound squared distances. Every line of `problem` is
-literal, as other papers quote it; the paper itself was not at hand. For diagonal matrices D_ld is a sum over the
-pairs.
+as other papers quote it; the paper itself was not at hand.
 
-instance.py has the checked inputs, percentiles.py those of many distances, misreadings.py the mistakes that `check`
-recognises, and projections.py Algorithm 1 of the paper.
+instance.py has the checked inputs, percentiles.py the percentiles of distances for u and l, misreadings.py the mistakes
+that `check` recognises, and projections.py Algorithm 1 of the paper.
 
-Dual and bound: family/theorem, with the log det divergence and one loss for each kind of pair, on D / u and D / l.
-If a is the dual variable of a row, lambda is -a / u for a similar pair and a / l for a dissimilar pair.
-A similar pair of equal points satisfies any bound, so it has no row, and its lambda is 0.
-Scale: the objective, but at least `UNMOVED` * d, because the objective is 0 if the prior is optimal.
-Radius: family/regularizers/logdet.py.
+Dual and bound: any dual variables lambda, one for each pair, give a lower bound, by the theorem of family/theorem. The
+regularizer is the log det divergence from A_0. There is one loss for each kind of pair, of d_A / u and of d_A / l.
+If a is the dual variable of a pair in the theorem, lambda is -a / u for a similar pair and a / l for a dissimilar pair.
+A similar pair of equal points satisfies any bound, so it has no loss, and its lambda is 0.
+Scale, the number that gaps are relative to: the objective, but at least `UNMOVED` (1e-6) * d, because the objective is
+0 if the prior is optimal. Radius, a bound of the distance to the optimum: family/regularizers/logdet.py.
 
 Reference: J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, Information-theoretic metric learning, ICML 2007.
 """
@@ -224,8 +225,8 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
 def _on_a_line(gamma: float, prior: float, kind: str, bound: float) -> Hand:
     """An example with a known optimum a: one pair, of the points 0 and 2, that violates its bound.
 
-    The objective D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r, has the derivative
-    1/prior - 1/a + gamma (4/bound - 1/a).
+    kind: "similar" or "dissimilar". The objective D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r,
+    has the derivative 1/prior - 1/a + gamma (4/bound - 1/a).
     """
     a = (1 + gamma) / (1 / prior + gamma * 4 / bound)
     parts = ((1.0, a / prior), (gamma, 4 * a / bound))
@@ -343,10 +344,10 @@ class ITML(FamilyMethod[Instance]):
         return sum(map(len, given.pairs))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem. Return its metric with the better of two duals.
+        """Solve `problem` with the back end `solver` of cvxpy. Return its metric with the better of two duals.
 
-        One dual is the solution of the literal dual; the other follows from the metric (`evaluate`). The second is
-        needed because back ends stall on exponential cones. For example, both stall on the dual of 40 points of iris.
+        One is the solution of `dual`; the other follows from the metric (`evaluate`). The second is needed because back
+        ends stall on exponential cones. For example, both back ends stall on the dual of 40 points of iris.
         """
         A = project_psd(solve_problem(self.problem(given), solver, self.EXPONENTIAL)["A"])
         implied = evaluate(given, A)
@@ -371,7 +372,10 @@ class ITML(FamilyMethod[Instance]):
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The log det divergence, and two losses on the squared distances divided by their bounds."""
+        """The log det divergence, and two losses on the squared distances divided by their bounds.
+
+        number: makes gamma, u and l, float or Fraction.
+        """
         gamma, (u, l) = number(given.gamma), map(number, given.bounds)
         terms = (
             Term(Bounded(gamma, above=True), PairRows(given.pairs.similar[given.differ], u)),

@@ -1,4 +1,7 @@
-"""The checked inputs of ITML: pairs, prior and bounds. Bounds that are not given are percentiles of distances."""
+"""The checked inputs of ITML: pairs, prior A_0 and the bounds u and l of the squared distances of pairs.
+
+Bounds that are not given are percentiles of squared distances under the prior.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ LARGEST = 1e100  # limit for gamma, bounds, squared distances relative to their 
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data and parameters."""
+    """Checked data and parameters.
+
+    gamma: weight of the slack. prior: A_0 (d, d), positive definite. bounds: (u, l), for squared distances.
+    """
 
     gamma: float
     prior: FloatArray  # A_0 (d, d), positive definite
@@ -54,8 +60,8 @@ def instance(
 ) -> Instance:
     """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
 
-    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: a name or a matrix (d, d).
-    bounds: (u, l), by default percentiles (`default_bounds`). pairs: {"similar": ..., "dissimilar": ...}.
+    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: "identity", "covariance" or
+    (d, d). bounds: (u, l), by default percentiles (`default_bounds`). pairs: {"similar": ..., "dissimilar": ...}.
     """
     gamma = check_positive(gamma, "gamma")
     if not 1 / LARGEST <= gamma <= LARGEST:
@@ -94,7 +100,11 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
 
 
 def squared_distances(X: FloatArray, A_0: FloatArray) -> Numbers:
-    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j as `Numbers`, an array for each i. inf on overflow."""
+    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, inf on overflow.
+
+    The result is a `Numbers`: a function that computes an array for each i whenever it is called, and how many there
+    are.
+    """
     C = np.linalg.cholesky(A_0)
     euclidean = np.array_equal(C, np.eye(len(C)))
 
@@ -132,7 +142,7 @@ def check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def _check_range(p: Instance) -> None:
-    """Raise ValueError if a bound, or the squared distance of a pair relative to its bound, exceeds `LARGEST`.
+    """Raise ValueError if a bound, or the squared distance of a pair relative to its bound, exceeds `LARGEST` (1e100).
 
     The same limit holds for the inverse of a bound, and for the inverse of the relative distance of a dissimilar pair.
     """

@@ -1,4 +1,9 @@
-"""The misreadings of ITML that implementations contain."""
+"""Misreadings of ITML: problems that implementations solve by mistake, with other weights, bounds, priors or pairs.
+
+Each is ITML with other inputs. If the user's metric is not optimal, `check` tests if it solves one of them. A
+`Question` is this metric with the data and parameters that it was judged with. `MISREADINGS` lists the problems by
+name. A function of this file makes the other parameters; None means that the misreading does not apply.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +27,9 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with other parameters, those in change(instance, question).
+    """Return the misreading with other parameters: change(instance, question) returns their values.
 
-    It does not apply if that is None, or if a multiple of the metric is clearly better in the changed problem.
+    It does not apply if `change` returns None, or if a multiple of the metric is clearly better in the changed problem.
     """
 
     def problem(question: Question) -> OtherProblem | None:
@@ -41,7 +46,10 @@ def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
-    """False if A (d, d) is singular or one of `MULTIPLES` of A lowers the objective by more than the share `FAR`."""
+    """False if A (d, d) is singular, or if a multiple of A is clearly better than A in the problem p.
+
+    Clearly better means that the objective is lower by more than a tenth. The factors are `MULTIPLES`, from 0.5 to 2.
+    """
     sign, log_det = np.linalg.slogdet(A)
     if sign <= 0:
         return False
@@ -61,7 +69,7 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
 
 
 def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with gamma multiplied by `factor`. It does not apply if the factor is 0 or 1."""
+    """Return the misreading with gamma multiplied by factor(instance). It does not apply if the factor is 0 or 1."""
 
     def change(p: Instance, _: Question) -> dict[str, Any] | None:
         by = factor(p)
@@ -77,7 +85,7 @@ def _bounds_by(
 
 
 def _percentiles_of(values: Callable[[Instance], Numbers], at: tuple[float, float] = PERCENTILES) -> Any:
-    """Return the misreading with the percentiles `at` of `values` as bounds.
+    """Return the misreading in which u and l are the percentiles `at` of the numbers values(instance).
 
     It does not apply if the user gave bounds.
     """
@@ -104,7 +112,10 @@ def _roots(numbers: Numbers) -> Numbers:
 
 
 def _whole(numbers: Numbers, n: int) -> Numbers:
-    """The entries of the distance matrix (n, n) of n points: the given distance of each pair twice, and n zeros."""
+    """The n^2 entries of the distance matrix of n points: the distance of each pair twice, and n zeros.
+
+    numbers: the distances of the pairs i < j.
+    """
     return Numbers(lambda: chain(numbers.rows(), numbers.rows(), [np.zeros(n)]), 2 * numbers.total + n)
 
 
@@ -124,7 +135,7 @@ def _plain_whole_matrix(p: Instance) -> Numbers:
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """The parameter gamma of the problem with (nearly) hard constraints; None if the user's metric violates a bound."""
+    """The parameter gamma times 1e8, for (nearly) hard constraints; None if the user's metric violates a bound."""
     A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None

@@ -1,4 +1,4 @@
-"""Percentiles of more numbers than fit into memory."""
+"""Percentiles of more numbers than fit into memory, for example of the distances of all pairs of many points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Numbers(NamedTuple):
 
 
 def percentiles(numbers: Numbers, at: Sequence[float], most: int = 2**23) -> list[float]:
-    """Return the percentiles `at`, as np.percentile does.
+    """Return the percentiles `at` (0 to 100) of the numbers, as np.percentile does.
 
     Up to `most` numbers are held in memory. If there are more, they are read twice. Then only the different numbers
     within about a thousandth of the answers are held.
@@ -38,10 +38,11 @@ def percentiles(numbers: Numbers, at: Sequence[float], most: int = 2**23) -> lis
 
 
 def _counted(rows: Callable[[], Iterator[FloatArray]], at: Sequence[float]) -> list[float]:
-    """Return the percentiles without a list of all numbers.
+    """Return the percentiles `at` without a list of all numbers. rows: the `rows` of `Numbers`.
 
-    Floats >= 0 have the order of their bits, read as integers. All numbers are counted by their first bits. The counts
-    show how the number of each rank begins. Numbers with such a beginning are then collected, equal ones once.
+    Floats >= 0 have the same order as their bits, read as integers. In a first pass, all numbers are counted by their
+    first bits. The counts give the first bits of the number at each wanted rank. In a second pass, only the numbers
+    with these first bits are collected, equal ones once.
     """
     counts = np.zeros(2 ** (63 - SHIFT), dtype=np.int64)
     for block in watched(_blocks(rows())):

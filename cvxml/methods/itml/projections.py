@@ -1,7 +1,7 @@
 """Algorithm 1 of the ITML paper, cyclic Bregman projections, line by line: for teaching and comparison.
 
-For each pair in turn, A and xi move to the nearest values in D_ld that satisfy its constraint with equality. lambda is
-the sum of all moves of a pair. A later move can make it zero, but cannot change its sign.
+For each pair in turn, A and xi move to the nearest values in D_ld that satisfy its constraint with equality. The dual
+variable lambda of a pair starts at 0, and each move subtracts its alpha. Later moves can make it 0, but not negative.
 
     p <- (x_i - x_j)^T A (x_i - x_j);   delta <- 1 (similar) or -1 (dissimilar)
     alpha <- min(lambda_ij, delta gamma / (gamma + 1) (1/p - 1/xi))
@@ -14,8 +14,9 @@ Correction. Other papers quote Algorithm 1 with alpha <- min(lambda_ij, delta/2 
 The quoted lines are correct for eta = xi / gamma with gamma = 1. So they converge to the optimum of another problem,
 with gamma = 1 and the bounds u / gamma and l / gamma. `printed=True` runs the quoted lines.
 
-Certificate. The lambda of the algorithm are dual variables, and A = Z^-1 after every move. So the metric of each sweep
-is certified with its lambda.
+Certificate. The lambda of the algorithm are dual variables of `dual`, and A = Z^-1 after every move, where Z is the
+matrix A_0^-1 + sum_S lambda_ij X_ij - sum_D lambda_ij X_ij. So the metric of each sweep is certified with its lambda. A
+sweep is one pass over all pairs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ from cvxml.methods.itml.instance import Instance
 
 
 class Projected(NamedTuple):
-    """The result of `projections`, with its certificate."""
+    """The result of `projections`, with its certificate.
+
+    metric (d, d). xi (pairs,): the slack variables, similar pairs first. history: one `Step` for each sweep.
+    """
 
     metric: FloatArray  # (d, d)
     xi: FloatArray  # (pairs,), similar pairs first
@@ -51,7 +55,10 @@ class Projected(NamedTuple):
 
 
 class _Point:
-    """The iterate A, xi and lambda of Algorithm 1."""
+    """The iterate A, xi and lambda of Algorithm 1. It starts at the prior.
+
+    p: the checked inputs. printed: as in `projections`.
+    """
 
     def __init__(self, p: Instance, printed: bool):
         self.p, self.printed = p, printed
@@ -94,7 +101,7 @@ def projections(
 ) -> Projected:
     """Run Algorithm 1 until the certified gap is at most tol times the scale, for at most `sweeps` sweeps.
 
-    X (n, d), y (n,) and params: the inputs of the method. printed: run Algorithm 1 as quoted (see the module).
+    X (n, d), y (n,) and params: the inputs of ITML. printed: run Algorithm 1 as other papers quote it (see the module).
     callback: called with a `cvxml.core.result.Step` after every sweep. Raises ValueError for bad input.
     """
     p = METHOD.instance(X, y, **params)

@@ -1,1 +1,1 @@
-"""LFDA, local Fisher discriminant analysis (Sugiyama 2006, 2007)."""
+"""LFDA, local Fisher discriminant analysis (Sugiyama 2006, 2007): method.py states the problem, and has the method."""

@@ -1,4 +1,9 @@
-"""The lower bound of LFDA by Ky Fan's theorem, and the distance to the optimum, in balls (docs/lfda.md)."""
+"""The lower bound of LFDA by Ky Fan's theorem, and the distance to the optimum, in balls (docs/lfda.md).
+
+S_w and S_b are the local scatter matrices within and between classes. The eigenvalues l_1 >= l_2 >= .. of (S_b, S_w)
+are those of S_b v = l S_w v. A metric of rank r has at least the objective -(l_1 + .. + l_r). Balls are numbers with a
+proved error bound (core/balls.py); `Known` has the matrices and eigenvalues as balls.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from cvxml.methods.lfda.known import Known
 
 
 def bound(known: Known, s: float) -> Any:
-    """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+), l_k the eigenvalues.
+    """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+).
 
     If s is not a positive number, or if s = 0 gives a better bound, the result is the bound of s = 0.
     """
@@ -25,20 +30,21 @@ def bound(known: Known, s: float) -> Any:
 
 
 def optimum(known: Known) -> Any:
-    """The sum of the r largest eigenvalues of (S_b, S_w), as a ball. The optimal objective is minus this sum."""
+    """The sum l_1 + .. + l_r of the r largest eigenvalues, as a ball. The optimal objective is minus this sum."""
     return total(known.l[: known.r])
 
 
 def price(known: Known) -> float:
-    """The optimal dual variable s: the mean of the eigenvalues l_r and l_{r+1} of (S_b, S_w), or 0 if r = d."""
+    """The optimal dual variable s, as a float: the mean of the eigenvalues l_r and l_{r+1}, or 0 if r = d."""
     l, r = known.l, known.r
     return 0.0 if r == len(l) else (float(l[r - 1]) + float(l[r])) / 2
 
 
 def radius(known: Known, embedding: str, gap: float) -> float:
-    """An upper bound of ||M - M*|| (Frobenius) for a metric M of the embedding with this gap, and the optimal M*.
+    """An upper bound of ||M - M*|| (Frobenius) for a metric M with this gap, and the optimal M*.
 
-    inf if the optimum is not proved unique, 0 if r = d.
+    embedding: "plain", "weighted" or "orthonormal"; both metrics have this embedding. inf if the optimum is not proved
+    unique, 0 if r = d.
     """
     l, r = known.l, known.r
     d = len(l)

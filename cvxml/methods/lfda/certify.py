@@ -1,4 +1,9 @@
-"""The certificate of a metric of LFDA. A metric is judged by its range, and must agree with its embedding."""
+"""The certificate of a metric of LFDA.
+
+The objective of LFDA depends only on the range of a metric. Among the metrics with the same range, the embedding
+("plain", "weighted" or "orthonormal", see method.py) chooses one. So a metric has the objective of its range, and it is
+feasible if it agrees with the embedding's metric of this range, up to `FEASIBILITY_TOL` (1e-6).
+"""
 
 from __future__ import annotations
 
@@ -42,8 +47,8 @@ def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
 def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike | None) -> Exact:
     """The certificate of M (d, d) as rational numbers, rounded outward.
 
-    M is replaced by the metric of an embedding. The embedding has approximately the range of M, or of root (d, q)
-    if given.
+    The metric that is judged is the embedding's metric of a range. This range is approximately that of M, or that of
+    root (d, q) if it is given. dual: the variable "s" (1,).
     """
     (s,), known = dual_array(dual, "s", (1,)), given.known
     with precision(known.bits):
@@ -54,11 +59,11 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 
 @dataclass(frozen=True)
 class Embedded(Feasibility):
-    """The feasibility of a metric, which must be psd and the metric that the embedding has for its range.
+    """The feasibility of a metric M: it must be psd, and be the embedding's metric of its range.
 
-    `distance` is an upper bound, by the triangle inequality. `error` is the distance of P_+(M) to the embedding's
-    metric of the same range, relative to the norm of that metric. Both norms are in coordinates in which S_w is the
-    identity.
+    `distance` is an upper bound of the distance to this metric, by the triangle inequality. `error` is the distance of
+    P_+(M) to it, relative to its norm, in coordinates in which S_w is the identity. P_+ replaces negative eigenvalues
+    by 0. embedding: the name, "plain", "weighted" or "orthonormal".
     """
 
     embedding: str = ""
@@ -66,12 +71,12 @@ class Embedded(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if `error`, and the distance to psd matrices relative to the norm, are at most `FEASIBILITY_TOL`."""
+        """True if `error` is at most 1e-6 (`FEASIBILITY_TOL`), and also the relative distance of M to psd matrices."""
         return self.error <= FEASIBILITY_TOL and super().feasible
 
     @property
     def nearest(self) -> str:
-        """The nearest feasible matrix, in words: if M differs from it, the embedding's metric of the same range."""
+        """The nearest feasible matrix, in words for a message: the embedding's metric if `error` is too large."""
         if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"
@@ -86,9 +91,10 @@ class Embedded(Feasibility):
 
 
 def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
-    """The `Figures` of M (d, d), in balls, and the feasibility of M.
+    """The `Figures` of M (d, d) and its feasibility.
 
-    root (d, q): R with R R^T close to M, if known.
+    The figures are the objective of M and its distances from the embedding's metric, as balls. root (d, q): a matrix R
+    with R R^T close to M, if known.
     """
     psd, found = examine(M, given.X)
     T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)
@@ -103,7 +109,7 @@ def _root_above(square: Any) -> float:
 
 
 def longest(given: Instance, root: ArrayLike) -> FloatArray:
-    """The r longest columns of a root (d, q), compared exactly. Raises ValueError if it has fewer than r columns."""
+    """The r longest columns of root (d, q), compared exactly. Raises ValueError if it has fewer than r columns."""
     R = given_rows(root, given.X.shape[1], "root")
     if R.shape[1] < given.r:
         raise ValueError(f"root has {R.shape[1]} columns, but the metric must have rank {given.r}")

@@ -1,4 +1,8 @@
-"""The local scatter matrices and affinities of LFDA, computed pair by pair from the definition."""
+"""The local scatter matrices and affinities of LFDA, computed pair by pair from the definition.
+
+In the affinity A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i is the distance of x_i to the K-th nearest point of its
+class.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 def scatters(X: FloatArray, y: IntArray, k: int, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The local scatter matrices: S_w (d, d) within and S_b (d, d) between classes. k: the K of the affinities."""
+    """The local scatter matrices: S_w (d, d) within classes, with alpha I added, and S_b (d, d) between classes.
+
+    X (n, d), y (n,) class codes. k: the K of the affinities.
+    """
     n, d = X.shape
     A = affinity(X, y, k)
     #: S_w = sum_{i<j} W_w (x_i - x_j)(x_i - x_j)^T + alpha I,  where alpha is ours
@@ -35,7 +42,10 @@ def scatters(X: FloatArray, y: IntArray, k: int, alpha: float) -> tuple[FloatArr
 
 
 def affinity(X: FloatArray, y: IntArray, k: int) -> FloatArray:
-    """The affinities: A_ij (n, n) of all points, 0 between classes. k: the K-th nearest point gives the scale s_i."""
+    """The affinities: A_ij (n, n) of all points, 0 between classes and where s_i s_j = 0.
+
+    X (n, d), y (n,) class codes. k: the K of the scale s_i.
+    """
     n = len(X)
     s, A = np.zeros(n), np.zeros((n, n))
     for i in range(n):

@@ -1,4 +1,10 @@
-"""The matrix T (d, r) of a metric of LFDA, from the range of the metric and the embedding."""
+"""A matrix T (d, r) with a given range, for each embedding of LFDA. A metric of LFDA is T T^T.
+
+With the scatter matrices S_w within and S_b between classes, the embeddings are
+    "plain"         T^T S_w T = I, with the columns of T the solutions v of S_b v = l S_w v, restricted to the range
+    "weighted"      the same, with each column times the root of its l
+    "orthonormal"   T^T T = I
+"""
 
 from __future__ import annotations
 
@@ -10,9 +16,10 @@ EMBEDDINGS = ("plain", "weighted", "orthonormal")
 
 
 def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
-    """T (d, r), the eigenvectors of M (d, d) with the r largest eigenvalues, computed in units of the diagonal of S_w.
+    """A matrix T (d, r) with the range of a metric M (d, d) of rank r, up to rounding.
 
-    T spans the range of M up to rounding. The certificate stays valid for any T.
+    T has the eigenvectors of M for the r largest eigenvalues, computed with the features in units of the diagonal of
+    S_w. A certificate is valid for any T.
     """
     unit = np.exp2(np.round(np.log2(np.diag(S_w)) / 2))
     own = in_units(M / 2 + M.T / 2, unit)[0]
@@ -21,7 +28,10 @@ def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
 
 
 def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: str) -> FloatArray:
-    """The matrix T (d, r) that the embedding has for the range of the given T (d, r)."""
+    """The matrix (d, r) of the embedding with the same range as T (d, r).
+
+    embedding: "plain", "weighted" or "orthonormal" (see the module).
+    """
     values, vectors = eigen(T.T @ S_w @ T, T.T @ S_b @ T)
     T = T @ vectors[:, ::-1]
     if embedding == "orthonormal":
@@ -30,7 +40,10 @@ def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: s
 
 
 def eigen(S_w: FloatArray, S_b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The eigenvalues l of S_b v = l S_w v in ascending order (d,), and the eigenvectors V (d, d), V^T S_w V = I."""
+    """The eigenvalues l of S_b v = l S_w v, in ascending order (d,), and the eigenvectors as the columns of V (d, d).
+
+    They satisfy V^T S_w V = I.
+    """
     root = np.sqrt(np.diag(S_w))
     L = np.linalg.cholesky(S_w / root[:, None] / root) * root[:, None]
     values, vectors = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, S_b).T))

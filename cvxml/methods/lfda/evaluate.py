@@ -1,4 +1,7 @@
-"""The objective of LFDA and its intermediate values, computed from the definition."""
+"""The objective of LFDA and its intermediate values, computed from the definition in floats.
+
+S_w and S_b are the local scatter matrices within and between classes.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from cvxml.methods.lfda.instance import Instance
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """-tr (T^T S_w T)^-1 T^T S_b T, where T (d, r) are the eigenvectors of M (d, d) with the r largest eigenvalues."""
+    """-tr (T^T S_w T)^-1 T^T S_b T at M (d, d). T (d, r) has the eigenvectors of M for the r largest eigenvalues."""
     return float(evaluate(given, M)["objective"])
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
-    objective; T (d, r), the matrix of the embedding with the range of M, largest eigenvalue first; l (d,), all
-    eigenvalues of (S_b, S_w) in descending order; S_w and S_b (d, d); A (n, n), the affinities.
+    objective; T (d, r), the matrix of the embedding with the range of M, in descending order of eigenvalues; l (d,),
+    all eigenvalues of S_b v = l S_w v in descending order; S_w and S_b (d, d); A (n, n), the affinities.
     """
     S_w, S_b = scatters(given.X, given.y, given.k, given.alpha)
     T = axes(S_w, M, given.r)

@@ -1,4 +1,8 @@
-"""The difference between a metric of LFDA and the embedding's metric of the same range, in balls."""
+"""The difference between a metric of LFDA and the embedding's metric of the same range, in balls.
+
+The embedding ("plain", "weighted" or "orthonormal") chooses one metric T T^T among those with the same range. Balls are
+numbers with a proved error bound (core/balls.py).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,11 @@ from cvxml.methods.lfda.known import Known
 
 
 class Figures(NamedTuple):
-    """The objective of a metric M, and its squared distances from the embedding's metric of its range, as balls."""
+    """The objective of a metric M, and its squared distances from the embedding's metric of its range, as balls.
+
+    metric (d, d): the embedding's metric. error: ||M - metric||^2 / ||metric||^2, in coordinates in which S_w is I.
+    distance: ||M - metric||^2 in the Frobenius norm.
+    """
 
     objective: Any  # of the range of M
     metric: Any  # the embedding's metric (d, d) of the range of M
@@ -23,7 +31,7 @@ class Figures(NamedTuple):
 def figures(known: Known, embedding: str, M: FloatArray, T: FloatArray) -> Figures:
     """The `Figures` of M (d, d), compared with the embedding's metric of the range of T (d, r).
 
-    This range is close to that of M. The balls have the current precision.
+    This range is close to that of M. known: the scatter matrices as balls. The balls have the current precision.
     """
     S_w, S_b, columns = known.S_w, known.S_b, balls(*whole(T))
     rows = columns.transpose()

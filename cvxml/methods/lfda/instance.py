@@ -1,4 +1,8 @@
-"""The checked inputs of LFDA."""
+"""The checked inputs of LFDA, and the check that an optimal metric exists.
+
+S_w is the local scatter matrix within classes. The objective of a metric depends only on its range, and the embedding
+chooses the metric for a range.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,11 @@ USUAL = 7  # default of K, unless a class is too small
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data; S_w has full rank."""
+    """Checked data; S_w has full rank.
+
+    y (n,): class codes. r: the rank of the metric. k: the K of the scale s_i, the distance to the K-th nearest point of
+    the class. embedding: "plain", "weighted" or "orthonormal". alpha: added to the diagonal of S_w.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes
@@ -47,11 +55,11 @@ class Instance:
 
     @cached_property
     def closed_form(self) -> FloatArray:
-        """The optimal metric (d, d) of the embedding, in floats."""
+        """The optimal metric (d, d) with the given embedding, in floats."""
         return self.embedded(self.known.top)
 
     def embedded(self, M: FloatArray) -> FloatArray:
-        """The metric T T^T (d, d) that the embedding has for the range of M (d, d), in floats."""
+        """The metric (d, d) that the embedding chooses for the range of M (d, d), in floats."""
         with precision(self.known.bits):
             T = axes(floats(self.known.S_w), M, self.r)
             return floats(figures(self.known, self.embedding, M, T).metric)
@@ -96,7 +104,10 @@ def instance(
 
 
 def _check_attained(given: Instance) -> None:
-    """Raise ValueError if S_w is singular. Ranks are computed in exact arithmetic."""
+    """Raise ValueError if S_w is singular, because then no metric, or no single metric, is optimal.
+
+    Ranks are computed in exact arithmetic.
+    """
     check_exact(len(given.X), given.X.shape[1], given.alpha > 0)
     d, every = given.X.shape[1], _rank(_from_first(whole(given.X)[0].tolist()))
     if every == 0:
@@ -120,7 +131,7 @@ def _check_attained(given: Instance) -> None:
 
 
 def _from_first(rows: list[Any]) -> list[Any]:
-    """The differences of rows of integers from the first row."""
+    """The differences row - first row, for all rows of integers."""
     return [[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows]
 
 

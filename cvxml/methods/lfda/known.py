@@ -1,4 +1,7 @@
-"""The scatter matrices of LFDA and their eigenvalues, in balls (core/balls.py)."""
+"""The scatter matrices of LFDA and their eigenvalues, in balls: numbers with a proved error bound (core/balls.py).
+
+S_w and S_b are the local scatter matrices within and between classes. Their eigenvalues are the l of S_b v = l S_w v.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,12 @@ SHARP = 2.0**-100  # largest radius of the ball of an eigenvalue, relative to th
 
 
 class Known(NamedTuple):
-    """The scatter matrices and eigenvalues of a problem; matrices and eigenvalues are balls."""
+    """The scatter matrices and eigenvalues of a problem; matrices and eigenvalues are balls.
+
+    bits: their precision. r: the rank of the metric. inverse: of S_w. l: all eigenvalues in descending order. unique:
+    True if l_r > l_{r+1} is proved, or r = d. top: the optimal metric (d, d) of the embedding "plain", rounded to
+    floats.
+    """
 
     bits: int  # the precision at which they were computed
     r: int
@@ -29,9 +37,10 @@ class Known(NamedTuple):
 
 
 def known(S_w: Any, S_b: Any, r: int) -> Known:
-    """The eigenvalues of (S_b, S_w) at the current precision. Raises TooFewBits if more bits may separate them.
+    """The eigenvalues and the other fields of `Known`, for balls S_w and S_b (d, d), at the current precision.
 
-    This happens if a ball of an eigenvalue is too wide, or if l_r and l_{r+1} overlap below the largest precision.
+    r: the rank of the metric. Raises TooFewBits, so that more bits are tried, if the ball of an eigenvalue is too wide.
+    It is also raised if l_r and l_{r+1} overlap, unless this is the largest precision.
     """
     inverse = inverted(S_w)
     product = inverse * S_b
@@ -51,7 +60,11 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
 
 
 def scatter(X: FloatArray, y: IntArray, classes: list[Members], alpha: float) -> tuple[Any, Any]:
-    """The local scatter matrices S_w and S_b (d, d), with balls at the current precision as entries."""
+    """The local scatter matrices S_w and S_b (d, d), with balls at the current precision as entries.
+
+    y (n,): class codes. classes: the points of each class with their exact squared distances. alpha: added to the
+    diagonal of S_w.
+    """
     n, d = X.shape
     inside, at = within_groups(X, y, [1] * len(classes))
     between = within_groups(X, 0 * y, [1])[0] - inside

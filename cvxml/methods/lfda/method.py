@@ -3,23 +3,24 @@
 LFDA finds directions in which different classes are far apart and nearby points of the same class are close:
     max_{T (d, r)}  tr (T^T S_w T)^-1 T^T S_b T,     S = 1/2 sum_ij W_ij (x_i - x_j)(x_i - x_j)^T,
     W_w = A_ij / n_c in a class, else 0;             W_b = A_ij (1/n - 1/n_c) in a class, else 1/n.
-n_c is the number of points in the class of i. The affinity is A_ij = exp(-D_ij / (s_i s_j)), where D_ij is the squared
-distance, and s_i is the distance of i to the K-th nearest point of its class. If s_i s_j = 0, A_ij is 0. We minimize
-the negative of the objective. alpha I is added to S_w; this is our parameter (default 0), as in the author's kernel
-program.
+S_w and S_b are S with the weights W_w and W_b: the local scatter matrices within and between classes. n_c is the number
+of points in the class of i. The affinity is A_ij = exp(-D_ij / (s_i s_j)), where D_ij is the squared distance, and s_i
+is the distance of i to the K-th nearest point of its class. If s_i s_j = 0, A_ij is 0. We minimize the negative of the
+objective. alpha I is added to S_w; this is our parameter (default 0), as in the author's kernel program.
 
 The problem determines only the range of T. The `embedding` determines the metric T T^T:
     "plain" T^T S_w T = I;    "weighted" the same, each eigenvector times the root of its eigenvalue;
     "orthonormal" T^T T = I.
-A metric is judged by its range. It is refused if its relative distance from the metric of its embedding is above
-`FEASIBILITY_TOL`.
+A metric is judged by its range. It is refused if its relative distance from the embedding's metric of the same range is
+above `FEASIBILITY_TOL` (1e-6).
 
 Bound. In plain metrics the problem is linear, and their convex hull is 0 <= M <= S_w^-1, tr S_w M = r (`problem`). Let
-l_1 >= l_2 >= .. be the eigenvalues of (S_b, S_w). For any s, the trace is at most r s + sum_k (l_k - s)_+ (`dual`), by
-Ky Fan's theorem. S_w, S_b, l and the objective and distances of a metric are balls (core/balls.py, core/spectrum.py),
-rounded to floats at the end. The range is unique if and only if l_r > l_{r+1}; balls decide this. Scale: the optimum.
-Radius: bound.py. If S_w is singular, no T attains the supremum, or T is not determined. `instance` refuses this case,
-by exact ranks.
+l_1 >= l_2 >= .. be the eigenvalues of (S_b, S_w), which solve S_b v = l S_w v. For any s, the trace is at most
+r s + sum_k (l_k - s)_+ (`dual`), by Ky Fan's theorem. S_w, S_b, l and the objective and distances of a metric are
+balls, which are numbers with a proved error bound (core/balls.py), rounded to floats at the end. The range is unique if
+and only if l_r > l_{r+1}; balls decide this. Scale, the number that gaps are relative to: the optimum. Radius, a bound
+of the distance to the optimum: bound.py. If S_w is singular, no T attains the supremum, or T is not determined.
+`instance` refuses this case, by exact ranks.
 
 Reference: M. Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
 8, 2007. The printed equations were not available to us; docs/lfda.md lists our sources.
@@ -129,7 +130,7 @@ class LFDA(ConvexMethod[Instance]):
             return str(judged(given, M)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem over the hull of the plain metrics, whatever the embedding is. Variable "M" (d, d)."""
+        """The problem over the convex hull of the plain metrics, for every embedding. Variable "M" (d, d)."""
         from cvxml.methods.lfda.problem import problem
 
         return problem(given.X, given.y, given.r, given.k, given.alpha)
@@ -143,7 +144,10 @@ class LFDA(ConvexMethod[Instance]):
         return dual(given.X, given.y, given.r, given.k, given.alpha)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual variable "s" (1,) of the trace constraint; the best N follows from s."""
+        """The dual variable "s" (1,) of the trace constraint. values: the solution of `dual` by cvxpy.
+
+        The other dual variable, N, is not needed, because the best N follows from s.
+        """
         return {"s": np.reshape(values["s"], 1)}
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -165,10 +169,10 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form.
+        """The closed form. tol, max_iter and start are not used.
 
-        Raises ValueError if the closed form, rounded to doubles, is infeasible: its relative distance from the metric
-        that the embedding has for its range is above FEASIBILITY_TOL.
+        Raises ValueError if rounding to doubles makes the closed form infeasible: its relative distance from the
+        embedding's metric of the same range is then above `FEASIBILITY_TOL` (1e-6).
         """
         metric, dual = given.closed_form, {"s": np.array([price(given.known)])}
         with precision(given.known.bits):

@@ -1,4 +1,8 @@
-"""The misreadings of LFDA that implementations contain."""
+"""Misreadings of LFDA: problems that implementations solve by mistake, with other embeddings, affinities or scales.
+
+If the user's metric is not optimal, `check` tests if it solves one of them. `MISREADINGS` lists them by name. S_w and
+S_b are the local scatter matrices within and between classes; some misreadings have other ones.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,10 @@ Scatters = tuple[FloatArray, FloatArray]
 
 
 def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
-    """Return the misreading with the scatter matrices change(instance).
+    """Return the misreading with the scatter matrices S_w and S_b that change(instance) returns.
 
-    The gap of a metric is its relative gap for these matrices, or its relative distance from their metric of the
-    same range, whichever is larger.
+    The metric is tested for its relative gap with these matrices, and for its relative distance from the embedding's
+    metric of the same range. The larger of the two numbers counts. sentence: the text for the report.
     """
 
     def left(question: Question) -> float:
@@ -38,9 +42,9 @@ def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
 
 
 def _with(given: Instance, A: Callable[[FloatArray, int], FloatArray], k: int | None = None) -> Scatters:
-    """S_w and S_b (d, d) with the affinities A(D, K) (n_c, n_c) in each class of n_c points.
+    """S_w and S_b (d, d) with other affinities: A(D, K) returns those of a class of n_c points, (n_c, n_c).
 
-    D (n_c, n_c): the squared distances in the class. k: K, by default that of the user.
+    D (n_c, n_c): the squared distances in the class. k: the K, by default that of the user.
     """
     X, y, n = given.X - given.X.mean(axis=0), given.y, len(given.X)
     k = given.k if k is None else k

@@ -1,4 +1,7 @@
-"""The problem of LFDA in plain metrics and its dual, in cvxpy, written only from the definition."""
+"""The problem of LFDA for the embedding "plain" and its dual, in cvxpy, written only from the definition.
+
+Plain metrics are M = T T^T, for T (d, r) with T^T S_w T = I. Their convex hull is 0 <= M <= S_w^-1, tr S_w M = r.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from cvxml.methods.lfda.definitions import scatters
 def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
     """The problem over the hull of the plain metrics. Variable: "M" (d, d).
 
-    Plain metrics are M = T T^T with T^T S_w T = I. k: the K of the affinities.
+    y (n,): class codes. r: the rank of the metric. k: the K of the affinities. alpha: added to the diagonal of S_w.
     """
     #: [The problem, in T]
     #: max over T (d, r):  tr (T^T S_w T)^-1 T^T S_b T
@@ -33,7 +36,10 @@ def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1."""
+    """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1.
+
+    The arguments are those of `problem`.
+    """
     S_w, S_b = scatters(X, y, k, alpha)
     s = cp.Variable(name="s")
     N = cp.Variable((X.shape[1],) * 2, symmetric=True, name="N")

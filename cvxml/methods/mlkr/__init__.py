@@ -1,1 +1,4 @@
-"""MLKR (Weinberger, Tesauro 2007): `method.METHOD` is the method."""
+"""MLKR, metric learning for kernel regression (Weinberger, Tesauro 2007).
+
+method.py states the problem, and has the method, `METHOD`.
+"""

@@ -1,4 +1,10 @@
-"""The certificate of stationarity of a metric for MLKR, in balls (family/stationary/stationary.py)."""
+"""The certificate of stationarity of a metric Q for MLKR, in balls: numbers with a proved error bound (core/balls.py).
+
+F is the error of the predictions (method.py), and Q = A^T A for a map A (m, d). The certificate bounds how much F
+decreases, to first order, by a change of the used rows of A, and by a row of A that is not used yet, a free row
+(family/stationary/stationary.py). Gaps are relative to the scale, the smallest of three numbers: F, the distance of F
+to its limit along multiples of Q, and the size of the terms of dF(tA)/dt at t = 1.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +41,9 @@ from cvxml.numbers.rational import Plane, Squares
 def tends_to_0(given: Instance, Q: FloatArray) -> bool:
     """True if all nearest neighbours of each point under Q (d, d) have the target of the point; decided exactly.
 
-    Then F tends to 0 along multiples of Q. The same is required of the rounded A^T A of rank m, because Q in floats may
-    have a negative eigenvalue, and then a negative squared distance.
+    Then F tends to 0 along multiples of Q. The nearest neighbours under A^T A must have this property too, for the
+    rounded root A (m, d) of Q. The reason is that Q in floats may have a negative eigenvalue, and then a negative
+    squared distance.
     """
     return bool(Q.any()) and all(
         _nearest_have_its_target(given, each)
@@ -54,7 +61,11 @@ def _nearest_have_its_target(given: Instance, Q: Squares) -> bool:
 
 
 class Figures(NamedTuple):
-    """The objective of a metric and its first-order values, as balls."""
+    """The objective of a metric and its first-order values, as balls.
+
+    first: |A|^2, |dF/dA|^2, dF(tA)/dt at t = 1, and the decrease by a free row. turns: the sum of the absolute values
+    of the terms of dF(tA)/dt at t = 1. to_limit: |F - limit of F along multiples of the metric|.
+    """
 
     objective: Any
     first: FirstOrder
@@ -76,7 +87,7 @@ def objective(given: Instance, Q: Squares) -> Any:
 
 
 def figures(given: Instance, Q: Squares) -> Figures:
-    """The `Figures` of the metric Q = A^T A (d, d), at the current precision."""
+    """The `Figures` of the metric Q (d, d), at the current precision of balls."""
     arb, n = flint().arb, len(given.X)
     (points, at), v_at = given.points, Q.at
     D, unit = Plane(points, at).distances(Q).D, 2 * at + v_at
@@ -100,7 +111,10 @@ def figures(given: Instance, Q: Squares) -> Figures:
 
 
 def stationarity(of: Figures, is_zero: bool) -> Stationarity:
-    """The measures of stationarity, rounded upward. is_zero: whether Q is 0."""
+    """Upper bounds of the decrease of F, to first order, by the used rows and by a free row of A; and the scale.
+
+    of: the figures of the metric. is_zero: whether the metric is 0. dF(tA)/dt at t = 1 is included.
+    """
     (gradient, free), of_scale = won_at_most(of.first), scale(of, is_zero)
     return Stationarity(
         gradient=gradient,
@@ -111,13 +125,19 @@ def stationarity(of: Figures, is_zero: bool) -> Stationarity:
 
 
 def scale(of: Figures, is_zero: bool) -> Fraction:
-    """A lower bound of the scale of the certificate, or 0 if rounding could explain it. is_zero: whether Q is 0."""
+    """A lower bound of the scale (see the module) from the figures `of` of a metric; 0 if rounding could explain it.
+
+    is_zero: whether the metric is 0. Then the scale is F.
+    """
     scales = [of.objective] if is_zero else [of.objective, of.to_limit, PLENTY * of.turns]
     return resolved(of.objective, [ends(each)[0] for each in scales])
 
 
 def rows_of(given: Instance, Q: FloatArray) -> FloatArray:
-    """A (min(m, r), r), padded with zero rows: A^T A is Q (d, d) in the coordinates `given.at`."""
+    """A matrix A (min(m, r), r), padded with zero rows, for which A^T A is Q (d, d) in coordinates of unit covariance.
+
+    r: the number of these coordinates, `given.at`.
+    """
     A = root_inside(examine_rank(Q, given.m, given.at)[0])
     return np.vstack([A, np.zeros((min(given.m, given.at.Y.shape[1]) - len(A), A.shape[1]))])
 
@@ -126,7 +146,7 @@ def certify(given: Instance, Q: FloatArray) -> Certificate:
     """The certificate of stationarity of Q (d, d).
 
     The judged metric is A^T A for a rounded root A (m, d) of Q, so it is psd of rank at most m. The difference of F
-    between A^T A and Q is included in `rounding`.
+    between A^T A and Q is included in the field `rounding` of the certificate.
     """
     feasibility, A = examine_rank(Q, given.m, given.at)[1], components(Q, given.m, given.at)
     with precision():

@@ -1,4 +1,7 @@
-"""The objective F of MLKR and its intermediate values, computed row by row from the definition."""
+"""The objective F of MLKR and its intermediate values, computed row by row from the definition in floats.
+
+F = sum_i (y_i - yhat_i)^2, where yhat_i = sum_j p_ij y_j is the prediction at point i, and Q = A^T A is the metric.
+"""
 
 from __future__ import annotations
 

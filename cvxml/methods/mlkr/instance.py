@@ -1,4 +1,4 @@
-"""The checked inputs of MLKR."""
+"""The checked inputs of MLKR: points, real targets and the largest rank of the metric."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cvxml.family.geometry.coordinates import Coordinates, coordinates
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data: points, real targets, and the number m of rows of A."""
+    """Checked data: points, real targets y (n,), which are not all the same, and the number m of rows of A."""
 
     X: FloatArray  # (n, d)
     y: FloatArray  # (n,) targets, not all the same
@@ -26,12 +26,12 @@ class Instance:
 
     @cached_property
     def at(self) -> Coordinates:
-        """The coordinates in which the points have unit covariance."""
+        """The coordinates in which the points have unit covariance, with the maps from and to the features."""
         return coordinates(self.X)
 
     @cached_property
     def points(self) -> tuple[Any, int]:
-        """X as integers and an exponent of two, with the first point at the origin."""
+        """The points, moved so that the first is the origin, as integers (n, d) and the exponent of a power of two."""
         return from_the_first(self.X)
 
 

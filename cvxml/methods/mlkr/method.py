@@ -6,13 +6,15 @@ MLKR minimizes the leave-one-out error of kernel regression. For real targets y_
 F is not convex, neither in A nor in Q. So we certify a stationary metric, not a global optimum. A = 0 is stationary to
 first order, and the infimum may be at infinity; both are recognized and not returned as answers.
 
-Step. At any Q0, F is majorized by a convex function of Q that equals F at Q0 (`problem`, `dual`; see problem.py).
+Convex step. At any Q0, there is a convex function of Q that is at least F, and equals F at Q0 (`problem`, `dual`; see
+problem.py).
 
-Stationarity. In coordinates of unit covariance, let G = dF/dQ. Then dF/dA = 2 A G and |dF/dA|^2 = 4 tr G Q G, so
-both measures depend only on Q. The first, `gradient`, is max(|A|, 1) |dF/dA|. The second, `dc_residual`, is the
-possible decrease if a row of A is free. The scale is the smallest of three numbers: F, its distance to the limit
-along multiples of the metric, and the size of the terms of the scale derivative. The last two keep a run to
-infinity, where F is flat, from passing as stationary. All values are balls (core/balls.py).
+Stationarity. In coordinates of unit covariance, let G = dF/dQ. Then dF/dA = 2 A G and |dF/dA|^2 = 4 tr G Q G. Two
+measures bound the decrease of F to first order; both depend only on Q. The first, `gradient`, is max(|A|, 1) |dF/dA|.
+The second, `dc_residual`, is the possible decrease if a row of A is free. They are compared with the scale, the
+smallest of three numbers: F, its distance to the limit along multiples of the metric, and the size of the terms of
+dF(tA)/dt at t = 1. The last two keep a run to infinity, where F is flat, from passing as stationary. All values are
+balls, which are numbers with a proved error bound (core/balls.py).
 
 F > 0 at every metric, because the prediction is too small at a point with the largest target. If the nearest neighbours
 of all points have the targets of their points, F tends to 0 along multiples of the metric. Then no metric attains the
@@ -92,7 +94,10 @@ class MLKR(StationaryMethod[Instance]):
         return str(examine_rank(M, given.m, given.at)[1])
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The convex step at the metric `at`, by default I. Its objective equals F at `at`. Variable "Q" (d, d)."""
+        """The convex step at the metric `at` (d, d), by default I, as a `cvxpy.Problem`. Variable "Q" (d, d).
+
+        Its objective equals F at `at`.
+        """
         from cvxml.methods.mlkr.problem import problem
 
         return problem(given.X, given.y, np.eye(given.X.shape[1]) if at is None else at)
@@ -116,7 +121,10 @@ class MLKR(StationaryMethod[Instance]):
         return certify(given, M)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate with rational ends, from balls (exact.py). `dual` is ignored."""
+        """The certificate of M (d, d) as an interval with rational ends (exact.py). `dual` is ignored.
+
+        root: R with R R^T near M, if it is known.
+        """
         from cvxml.methods.mlkr.exact import exact_interval
 
         return exact_interval(given, M, root=root)
@@ -133,7 +141,11 @@ class MLKR(StationaryMethod[Instance]):
         init: Any = "auto",
         random_state: int = 0,
     ) -> Found:
-        """A stationary metric, the best of one or more starts. If `start` is given, its metric replaces `init`."""
+        """A stationary metric, the best of one or more starts. If `start` is given, its metric replaces `init`.
+
+        init: "auto", "pca", "identity" or "random", components (m, d), or a list of these. random_state: the seed of
+        "random".
+        """
         return search(given, init, random_state, tol, max_iter, start, callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -1,6 +1,7 @@
-"""The misreadings of MLKR that implementations contain.
+"""Misreadings of MLKR: problems that implementations solve by mistake, here kernel regression with another kernel.
 
-The mean over points instead of the sum is not listed, because it has the same stationary metrics.
+If the user's metric is not stationary, `check` tests if it is stationary for one of these problems. `MISREADINGS` lists
+them by name. The mean over points in place of the sum is not listed, because it has the same stationary metrics.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from cvxml.methods.mlkr.instance import Instance, instance
 
 
 def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
-    """Return the misreading in which F and dF/dQ (r, r) are change(instance, Q), in the coordinates `Instance.at`.
+    """Return the misreading in which change(instance, Q) returns the objective F and its gradient dF/dQ (r, r).
 
-    A metric is measured by its first-order decrease relative to F.
+    Q (r, r): the user's metric in coordinates of unit covariance, `Instance.at`. The test of the metric is the possible
+    decrease of F to first order, relative to F. sentence: the text for the report.
     """
 
     def left(question: Question) -> float:
@@ -38,7 +40,7 @@ def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], se
 
 
 def _misread(given: Instance, Q: FloatArray, kind: str) -> tuple[float, FloatArray]:
-    """F and dF/dQ of kernel regression with another kernel, in the coordinates `given.at`.
+    """F and dF/dQ of kernel regression with another kernel, at the metric Q (r, r) in the coordinates `given.at`.
 
     kind: "plain" for exp(-distance), "half" for exp(-squared distance / 2).
     """

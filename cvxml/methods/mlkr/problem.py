@@ -1,10 +1,12 @@
 """The convex step of MLKR at a metric Q0, and its dual, in cvxpy, written only from the definition.
 
+The step is the minimization of a convex function of the metric Q that is at least F, and equals F at Q0.
+
 Write yhat_i - y_i = P_i - N_i, where P_i sums p_ij |y_j - y_i| over y_j > y_i, and N_i over y_j < y_i. Then
     F = sum_i P_i^2 + N_i^2 - 2 P_i N_i,     log P_i = log sum_j |y_j - y_i| e^-D_ij - log sum_k e^-D_ik.
-Both logarithms of sums are convex in Q. In P_i^2 and N_i^2, the second one is replaced by its tangent b_i at Q0. The
-function -2 exp is concave, so -2 P_i N_i is replaced by its tangent in log P_i N_i. There, the first logarithms of P_i
-and N_i are replaced by their tangents, with the sum a_i. The result is convex, equals F at Q0, and is at least F.
+Both logarithms of sums are convex in Q. In P_i^2 and N_i^2, the second logarithm is replaced by its tangent b_i at Q0.
+The function -2 exp is concave, so -2 P_i N_i is replaced by its tangent in log P_i N_i. There, the first logarithms of
+P_i and of N_i are replaced by their tangents at Q0; a_i is the sum of these two tangents.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from cvxml.core.metric import FloatArray
 
 
 def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
-    """The convex step at the metric Q0 (d, d). Variable: "Q" (d, d)."""
+    """The convex step at the metric Q0 (d, d). Variable: "Q" (d, d). y (n,): real targets."""
     #: [The problem, which is not convex]
     #: min over A (m, d):  F = sum_i (y_i - yhat_i)^2,   yhat_i = sum_j p_ij y_j
     #:   | \min_{A \in \mathbb{R}^{m \times d}}\ F = \sum_i (y_i - \hat y_i)^2,
@@ -65,7 +67,11 @@ def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
 
 
 class Part(NamedTuple):
-    """The terms at Q0 of the points with a target above y_i, or of those with a target below y_i."""
+    """The terms of P_i at Q0 for one point i, with y_j > y_i; or the terms of N_i, with y_j < y_i.
+
+    of: the indices j of these terms. log_size: log |y_j - y_i|. log_sum: log sum_j |y_j - y_i| e^-D_ij. w: the share of
+    each term in this sum. value: P_i or N_i.
+    """
 
     of: Any  # the indices of these points
     log_size: FloatArray  # log |y_j - y_i|
@@ -75,7 +81,11 @@ class Part(NamedTuple):
 
 
 class Tangents(NamedTuple):
-    """The values of point i at Q0 that define the tangents in the convex step."""
+    """The values of point i at Q0 that define the tangents in the convex step.
+
+    D (n,): squared distances D_ik. p (n,): weights p_ik. log_sum: log sum_{k != i} e^-D_ik. parts: the terms of P_i and
+    of N_i, without an empty sum.
+    """
 
     D: FloatArray  # D_ik (n,)
     p: FloatArray  # p_ik (n,)
@@ -101,8 +111,8 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     """The dual of the problem.
 
-    Variables: "q" (n, n - 1); and "w", for each point one entry for each point with a larger target, then one for each
-    point with a smaller target.
+    Variables: "q" (n, n - 1), for each point i one entry for each other point k; and "w", for each point one entry for
+    each point with a larger target, then one for each point with a smaller target.
     """
     n, d = X.shape
     at = [tangents(X, y, Q0, i) for i in range(n)]

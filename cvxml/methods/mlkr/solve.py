@@ -1,4 +1,8 @@
-"""The solver of MLKR: descents from one or more starts. certify.py checks the result independently."""
+"""The solver of MLKR: descents on F from one or more starts.
+
+The points are Y (n, r), in coordinates in which they have unit covariance (`Instance.at`). certify.py checks the result
+independently.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +43,11 @@ def search(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """The best metric of the descents from all starts.
+    """The best metric of the descents from all starts; the start itself if it is given and is certified.
 
-    The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F seems to
-    decrease along all larger multiples.
+    init, random_state: the starts (`starts`) and the seed of the random one. start: the solution that replaces them, if
+    given. The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F
+    seems to decrease along all larger multiples.
     """
     if start is not None and start.metric.any() and certify(given, start.metric).proves(tol):
         return Found(start.metric, {}, Status.STATIONARY, 0)
@@ -69,7 +74,10 @@ def search(
 
 
 def _warm(given: Instance, M: FloatArray) -> FloatArray:
-    """A (m, r) in the coordinates `given.at`, for the metric M (d, d) of a warm start. Raises ValueError for M = 0."""
+    """A matrix A (m, r) with A^T A = M in the coordinates `given.at`, for the metric M (d, d) of a warm start.
+
+    Raises ValueError for M = 0.
+    """
     if not M.any():
         raise ValueError(
             "the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it; give another metric"
@@ -101,7 +109,10 @@ def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[flo
 
 
 def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
-    """The limit of F at t A as t grows, for points Y (n, r). Distances that are equal up to rounding count as equal."""
+    """The limit of F at t A as t grows, for points Y (n, r) with the targets y. A (m, r) is the linear map.
+
+    Distances that are equal up to rounding count as equal.
+    """
     D = distances(Y @ A.T)
     largest = D.max()
     np.fill_diagonal(D, np.inf)
@@ -112,7 +123,10 @@ def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
 
 @dataclass(eq=False)
 class Run:
-    """One descent from one start. A (m, r) acts on the coordinates Y (n, r) of the points, `Instance.at.Y`."""
+    """One descent from one start, and its state: the map A (m, r) of the points Y (n, r) = `Instance.at.Y`, and F at A.
+
+    name: the start. value: F.
+    """
 
     name: str
     A: FloatArray
@@ -122,7 +136,10 @@ class Run:
 
 
 def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: Callback) -> Run:
-    """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns. name: of the start."""
+    """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns.
+
+    name: the start, for the history. max_iter: the largest number of steps of L-BFGS.
+    """
     Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
     run = Run(name, A, value_and_gradient(Y, y, A)[0])
 
@@ -156,7 +173,7 @@ def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: 
 def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) -> Iterator[FloatArray]:
     """Yield the points after Newton steps from a, as long as each step reduces the gradient norm clearly.
 
-    of: returns value and gradient. Second derivatives are finite differences.
+    of: maps a point to value and gradient. Second derivatives are finite differences.
     """
     g = of(a)[1]
     for _ in watched(range(NEWTON_STEPS)):
@@ -176,9 +193,9 @@ def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) 
 
 
 def leaves(given: Instance, A: FloatArray) -> bool:
-    """True if F decreases along multiples of A to a limit, or is already at it.
+    """True if F decreases along multiples of A (m, r) to a limit, or has reached this limit.
 
-    The first means that F is above its limit by at most -dF(tA)/dt at t = 1.
+    F counts as decreasing if its difference from the limit is positive, and at most -dF(tA)/dt at t = 1.
     """
     value, gradient = value_and_gradient(given.at.Y, given.y, A)
     further = value - limit(given.at.Y, given.y, A)
@@ -188,10 +205,10 @@ def leaves(given: Instance, A: FloatArray) -> bool:
 
 
 def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
-    """The starts that `init` names: names, and components A (m, r) in the coordinates `given.at`.
+    """The starts that `init` gives: a name, and a matrix A (m, r) in the coordinates `given.at`, for each.
 
-    Raises ValueError for bad init.
-    init: "auto", "pca", "identity" or "random", scaled by the best power of two; components (m, d); or a list of these.
+    init: "auto", "pca", "identity" or "random", scaled by the best power of two; a matrix (m, d); or a list of these.
+    random_state: the seed of "random". Raises ValueError for bad init.
     """
     return [_start(given, one, random_state) for one in each_start(init, random_state)]
 

@@ -4,15 +4,20 @@ With y_ij = 1 for a similar pair, -1 for a dissimilar pair, and a prior M_0, the
 
     min_{M pd}  tr S M - log det M + lam sum_{i != j} |M_ij|,    S = M_0^-1 + eta sum y_ij (x_i - x_j)(x_i - x_j)^T.
 
-The penalty counts both M_ij and M_ji, but not the diagonal. metric-learn's documentation has M_0 in S; its code has
-M_0^-1. The problem has the form of the graphical lasso, which estimates a sparse inverse of S. Here S may be
-indefinite.
+The penalty sum |M_ij|, also written ||M||_off, counts both M_ij and M_ji, but not the diagonal. metric-learn's
+documentation has M_0 in S; its code has M_0^-1. The problem has the form of the graphical lasso, which estimates a
+sparse inverse of S. Here S may be indefinite.
 
 Dual and bound: let U be in the box, U_ii = 0 and |U_ij| <= lam. If W = S + U is positive definite, d + log det W is a
-lower bound (`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded
-to floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
-unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem is
-unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it decreases.
+lower bound (`dual`). These U are the domain of the dual. S and W are exact rational matrices, and logarithms are balls,
+which are numbers with a proved error bound (core/balls.py). Results are rounded to floats at the end. A dual U outside
+the domain is clipped into the box, and mixed with a U in the domain. Scale, the number that gaps are relative to: d.
+The optimum is unique. Radius, a bound of the distance to it: family/regularizers/logdet.py. Solver: logdet_box.py.
+
+If the domain is empty, the problem is unbounded. `instance` refuses such data. It proves that the problem is unbounded
+by a direction in which the objective decreases without bound.
+
+A misreading is another problem that an implementation may have solved by mistake. `check` tries the `MISREADINGS`.
 
 Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
 high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not
@@ -111,7 +116,10 @@ def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data; the problem is proved bounded."""
+    """Checked data; the problem is proved bounded.
+
+    prior: M_0 (d, d). S (d, d): exact, as flint's rationals. rounded: S in floats. start: a U (d, d) in the domain.
+    """
 
     eta: float
     lam: float
@@ -132,8 +140,9 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input, and if the problem is unbounded or too close to it.
 
-    X (n, d), y (n,) labels, prior "identity", "covariance" or (d, d). eta > 0, by default 1 / (2 ||C^T T C||) with the
-    signed sum T over pairs and M_0 = C C^T. lam >= 0. pairs: similar and dissimilar pairs, by default from the labels.
+    X (n, d), y (n,) labels. prior: "identity", "covariance" or (d, d). pairs: similar and dissimilar pairs, by default
+    from the labels. lam >= 0. eta > 0, by default 1 / (2 ||C^T T C||) for the signed sum T over pairs. C is a root of
+    the prior: M_0 = C C^T.
     """
     lam = check_number(lam, "lam")
     if lam < 0:
@@ -151,13 +160,13 @@ def instance(
 
 
 def signed_sum(p: Paired) -> Any:
-    """T (d, d), the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals."""
+    """The signed sum T (d, d) of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals."""
     (near, at), (far, low) = p.sum_of_squares("similar"), p.sum_of_squares("dissimilar")
     return rationals(near, scaled(1, at)) - rationals(far, scaled(1, low))
 
 
 def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
-    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd."""
+    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd. T: the `signed_sum`."""
     C = np.linalg.cholesky(M_0)
     with np.errstate(over="ignore", invalid="ignore"):
         of_pairs = C.T @ T @ C
@@ -171,7 +180,10 @@ def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
 
 
 def _check_diagonal(S: Any, floats: FloatArray) -> None:
-    """Raise ValueError if some S_kk is not positive (decided exactly), or is outside the range of floats."""
+    """Raise ValueError if some S_kk is not positive, or is outside the range of floats.
+
+    S (d, d): flint's rationals, for which the sign is exact. floats: S rounded.
+    """
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
@@ -187,9 +199,10 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
 
 
 def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
-    """Return U (d, d) in the box with S + U proved positive definite: U = 0 if possible.
+    """Return a U (d, d) in the box for which S + U is proved positive definite; U = 0 if possible.
 
-    Raises ValueError if the problem is proved unbounded, and if double precision does not decide.
+    S: flint's rationals. floats: S rounded. Raises ValueError if the problem is proved unbounded, and if double
+    precision does not decide.
     """
     none = np.zeros_like(floats)
     if serves(S, floats, lam, none):
@@ -260,7 +273,7 @@ def bound(given: Instance, U: FloatArray) -> Any:
 
 
 def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
-    """The "U" (d, d) of a dual, moved into the domain: U in the box with S + U proved positive definite."""
+    """The "U" (d, d) of a dual, moved into the domain: into the box, with S + U proved positive definite."""
     U = dual_array(dual, "U", given.prior.shape)
     return to_domain(given.S, given.rounded, given.lam, given.start, U)
 
@@ -277,7 +290,10 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
-    """Return the misreading with the parameters change(instance) and the same eta; None if it does not apply."""
+    """Return the misreading with the parameters that change(instance) returns, and the same eta.
+
+    It does not apply if `change` returns None. sentence: the text for the report.
+    """
 
     def other(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -417,7 +433,10 @@ class SDML(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate as rational numbers, rounded outward. Raises ValueError for a singular metric."""
+        """The certificate of M (d, d) as rational numbers, rounded outward. Raises ValueError for a singular metric.
+
+        dual: the "U" of `certify`. root: R with R R^T near M, if it is known.
+        """
         metric, U = definite(M, root), _in_the_box(given, dual)
         low = with_enough_bits(lambda: ends(bound(given, U)))[0]
         high = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))[1]
@@ -426,7 +445,7 @@ class SDML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve the dual by projected Newton steps (logdet_box.py)."""
+        """Solve the dual by projected Newton steps (logdet_box.py), from the U of `start` if it is given."""
         U = given.start if start is None else _in_the_box(given, start.dual)
         at = Solver(given.rounded, given.lam, U)
         return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)

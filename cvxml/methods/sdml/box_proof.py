@@ -1,7 +1,9 @@
-"""Proofs about the domain of SDML's dual: S + U positive definite for rational S, U_ii = 0 and |U_ij| <= lam.
+"""Proofs about the domain of SDML's dual: the U (d, d) in the box for which S + U is positive definite.
 
-S (d, d) is a rational matrix of flint, and `floats` is S rounded to floats. The box is the set of U (d, d) with U_ii =
-0 and |U_ij| <= lam. A matrix D of integers and an exponent `at` stand for D 2^at.
+The box is the set of U with U_ii = 0 and |U_ij| <= lam. S (d, d) is a rational matrix of flint, and `floats` is S
+rounded to floats. If the domain is empty, this is proved by a psd D with tr S D + lam ||D||_off <= 0, where ||D||_off
+is the sum of |D_ij| over i != j. A matrix D of integers and an exponent `at` stand for D 2^at. Balls are numbers with a
+proved error bound (core/balls.py).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ ROUNDED = (0, 8, 26)  # bits to which a direction is rounded, in case the true d
 
 
 def log_determinant(S: Any, U: FloatArray) -> Any:
-    """log det(S + U) as a ball. Raises TooFewBits if S + U is not proved positive definite."""
+    """log det(S + U) as a ball. Raises TooFewBits if S + U is not proved positive definite; more bits may prove it."""
     found = _pivots(S, U)
     if found is None:
         raise TooFewBits("S + U is nearly singular")
@@ -30,12 +32,12 @@ def log_determinant(S: Any, U: FloatArray) -> Any:
 
 
 def _pivots(S: Any, U: FloatArray) -> list[Any] | None:
-    """The pivots (d,) of S + U as balls at the current precision; None if they are not proved positive."""
+    """The pivots (d,) of S + U as balls at the current precision; None if one of them is not proved positive."""
     return pivots(balls(S) + balls(*whole(U)))
 
 
 def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
-    """True if S + U is proved positive definite, and the solver (logdet_box.py) can start at U."""
+    """True if U (d, d) can be a start: S + U is proved positive definite, and the solver of logdet_box.py accepts U."""
     try:
         Solver(floats, lam, U)
     except np.linalg.LinAlgError:
@@ -47,8 +49,8 @@ def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
 def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: FloatArray) -> FloatArray:
     """U (d, d) moved into the domain.
 
-    U is clipped into the box. If S + U is not proved positive definite, U is mixed with `start`, for which this is
-    proved.
+    U is clipped into the box. If S + U is then not proved positive definite, U is mixed with `start`, a U of the
+    domain.
     """
     U = np.clip(U, -lam, lam)
     # The halves of subnormal numbers are rounded, so their sum may exceed lam. It is clipped again.
@@ -69,7 +71,7 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
 
 
 def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """Yield candidates for `descent`: D (d, d), then matrices of rank 1 close to it, as integers and an exponent."""
+    """Yield D (d, d), then matrices of rank 1 close to it, as integers and an exponent: candidates for `descent`."""
     yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]
     for bits in ROUNDED:
@@ -80,7 +82,7 @@ def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
 def descent(S: Any, lam: float, D: Any, at: int) -> float | None:
     """tr S D + lam ||D||_off for D 2^at, if D is proved psd and this value is at most 0; else None.
 
-    A value proves that S + U is not positive definite for any U in the box.
+    A value that is not None proves that the domain is empty: S + U is not positive definite for any U in the box.
     """
     with precision():
         of_rank_1 = D.rank() == 1 and balls(D).trace() > 0

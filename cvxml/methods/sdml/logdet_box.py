@@ -2,9 +2,9 @@
 
     max log det W,    W = S + U,    U_ii = 0,    |U_ij| <= w_ij.
 
-The solver takes projected Newton steps. The gradient is M = W^-1. An entry of U at a bound stays there if the gradient
-points out of the box. On the other entries, conjugate gradients solve the Newton system (M D M)_ij = M_ij, and U + D is
-clipped into the box.
+The U with these two properties are the box. The solver takes projected Newton steps from U to U + D. The gradient is
+M = W^-1, which is also the metric. An entry of U at a bound stays there if the gradient points out of the box. On the
+other entries, conjugate gradients solve the Newton system (M D M)_ij = M_ij, and U + D is clipped into the box.
 
 If S is not positive definite, a start is sought on the path S + t I with decreasing t (`decided`). Results here are
 proposals; box_proof.py proves them.
@@ -36,7 +36,7 @@ class Box(NamedTuple):
 
 
 class Point:
-    """A point U (d, d) of a box. Raises LinAlgError if S + U is not positive definite."""
+    """A point U (d, d) of a box, with W = S + U and M = W^-1. Raises LinAlgError if W is not positive definite."""
 
     def __init__(self, box: Box, U: FloatArray):
         self.box, self.U, self.W = box, U, box.S + U
@@ -48,7 +48,7 @@ class Point:
         self.gap = float(np.sum(np.abs(self.M) * (box.w - np.sign(self.M) * U)))
 
     def at_bound(self) -> Any:
-        """True (d, d) if U_ij is at a bound and the gradient M_ij does not point into the box.
+        """A table (d, d), True where U_ij is at a bound and the gradient M_ij does not point into the box.
 
         At the optimum, M_ij = 0 for all other i != j.
         """
@@ -72,7 +72,7 @@ class Point:
         return self
 
     def sparse(self) -> FloatArray:
-        """M (d, d) with 0 where U_ij is not held at a bound, or M itself if that has the smaller gap."""
+        """M (d, d) with 0 in the entries that are not `at_bound`, or M itself if that has the smaller gap."""
         M = np.where(self.at_bound(), self.M, 0.0)
         x = np.linalg.eigvalsh(self.L.T @ M @ self.L)  # the eigenvalues of W M
         if not x[0] > 0:
@@ -84,7 +84,10 @@ class Point:
 
 
 def _newton_direction(M: FloatArray, free: Any) -> FloatArray:
-    """D (d, d) with (M D M)_ij = M_ij approximately where `free`, and D_ij = 0 elsewhere, by conjugate gradients."""
+    """The Newton direction D (d, d): approximately (M D M)_ij = M_ij where `free`, and D_ij = 0 elsewhere.
+
+    free (d, d): True for the entries that may change. The method is conjugate gradients.
+    """
     scale = np.outer(M.diagonal(), M.diagonal()) + M**2
     D, left = np.zeros_like(M), np.where(free, M, 0.0)
     z = left / scale
@@ -103,9 +106,9 @@ def _newton_direction(M: FloatArray, free: Any) -> FloatArray:
 
 
 class Solver:
-    """The running solver for S (d, d) with a positive diagonal and |U_ij| <= lam.
+    """The running solver for S (d, d) with a positive diagonal, and U in the box |U_ij| <= lam, U_ii = 0.
 
-    It starts from U (d, d) with S + U positive definite; else it raises LinAlgError. It works in units in which the
+    It starts from U (d, d), and raises LinAlgError if S + U is not positive definite. It works in units in which the
     diagonal of S is 1.
     """
 
@@ -127,13 +130,13 @@ class Solver:
 
 
 def units(S: FloatArray) -> FloatArray:
-    """The matrix of the units sqrt(S_ii S_jj) (d, d) of the entries of S."""
+    """The units sqrt(S_ii S_jj) of the entries (i, j) of S, as a matrix (d, d)."""
     root = np.sqrt(S.diagonal())
     return np.outer(root, root)
 
 
 def in_units(S: FloatArray, lam: float) -> Box:
-    """S and lam divided by `units(S)`, so that the diagonal of S becomes 1."""
+    """The box for S and lam divided by `units(S)`, so that the diagonal of S becomes 1."""
     own = units(S)
     with np.errstate(over="ignore"):
         w = np.minimum(lam / own, WIDE * (1 + np.abs(S / own)))
@@ -141,19 +144,23 @@ def in_units(S: FloatArray, lam: float) -> Box:
 
 
 class Decided(NamedTuple):
-    """U (d, d) with S + U positive definite, or U = None and D near a psd matrix with tr S D + lam ||D||_off <= 0."""
+    """The result of `decided`. If U is not None, S + U (d, d) is positive definite.
+
+    If U is None, D (d, d) is close to a psd matrix with tr S D + lam ||D||_off <= 0, where ||D||_off is the sum of
+    |D_ij| over i != j. Such a matrix proves that no U exists.
+    """
 
     U: FloatArray | None
     D: FloatArray
 
 
 def decided(S: FloatArray, lam: float) -> Decided:
-    """Decide in floats if some S + U is positive definite, for S (d, d) with a positive diagonal.
+    """Decide in floats if some S + U is positive definite, for S (d, d) with a positive diagonal and U in the box.
 
-    Let M be the inverse of S + t I + U at the maximum of its log det over U. Then tr S M + lam ||M||_off = d - t tr M.
-    As t decreases, there are two cases. S + U may become positive definite. Or t has a limit t* > 0 at which tr M grows
-    without bound. Then the right side becomes negative, and D = M proves that no S + U is positive definite. In the
-    boundary case t* = 0, M is only close to such a D.
+    Let U maximize log det(S + t I + U), and let M be the inverse of this matrix. ||M||_off is the sum of |M_ij| over i
+    != j. Then tr S M + lam ||M||_off = d - t tr M. As t decreases, there are two cases. S + U may become positive
+    definite. Or t has a limit t* > 0 at which tr M grows without bound. Then the right side becomes negative, and D = M
+    proves that no S + U is positive definite. In the boundary case t* = 0, M is only close to such a D.
     """
     unit, (own, w) = units(S), in_units(S, lam)
     one = np.eye(len(S))
