@@ -235,7 +235,7 @@ class Sublevel:
 
     @cached_property
     def box(self) -> Box | None:
-        """A box that contains every A of this set; None if a direction has no bound, or d is too large."""
+        """A box that contains every A of this set; None without a proof, for example because d is too large."""
         response, d = self.response, len(self.M)
         if response is None or d > MOST_FEATURES:
             return None
@@ -344,7 +344,10 @@ def _spent(judged: JudgedMatrix) -> float:
 
 
 def _corners(X: FloatArray) -> IntArray | None:
-    """Indices of d + 1 of the points X (n, d) with differences that span all features; None if all points do not."""
+    """Indices of d + 1 of the points X (n, d) with differences that span all features.
+
+    None if there are no such points, beyond rounding.
+    """
     first = int(np.argmax(np.sum((X - X.mean(axis=0)) ** 2, axis=1)))
     d = X.shape[1]
     if len(X) <= d:
