@@ -1,12 +1,12 @@
 """Metrics with a budget: the sum of D_A over similar pairs is at most 1. Feasibility, and coordinates for it.
 
-The sum over similar pairs is <S, A> with S = sum e e^T over their differences e = x_i - x_j, in any units of the
-features. Only directions in which a similar pair differs use the budget. A dissimilar pair that differs in another
-direction could be moved apart without limit. Whether such a pair exists is decided before, in rational numbers
-(numbers/span.py).
+D_A is a squared distance in the metric A. The sum over similar pairs is <S, A> with S = sum e e^T over their
+differences e = x_i - x_j, in any units of the features. Only directions in which a similar pair differs use the budget.
+A dissimilar pair that differs in another direction could be moved apart without limit. Whether such a pair exists is
+decided before, in rational numbers (numbers/span.py).
 
-Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to
-one on the span of the similar differences. For weights w of other differences in that span, and every psd A,
+Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to one
+on the span of the similar differences. For weights w of other differences in that span, and every psd A,
 
     sum_t w_t D_A(t)  <=  mu sum_similar D_A,    mu = lambda_max(sum_t w_t z_t z_t^T) / lambda_min(sum_similar z z^T),
 
@@ -48,7 +48,11 @@ BLOCK = 512  # rows summed at a time; rounding grows with the number of terms of
 
 @dataclass(frozen=True)
 class BudgetFeasibility(Feasibility):
-    """The feasibility of a metric with a budget. `spent` is the sum of its squared distances over similar pairs."""
+    """The feasibility of a metric with a budget. `spent` is the sum of its squared distances over similar pairs.
+
+    rounded: a bound of the rounding error of `spent`. away: a bound of the Frobenius distance between the metric given
+    and the metric judged.
+    """
 
     spent: float = 0.0
     rounded: float = 0.0  # bound of the rounding error of `spent`
@@ -80,11 +84,12 @@ class BudgetFeasibility(Feasibility):
 
 
 class MetricWithinBudget(NamedTuple):
-    """The metric that is judged: factor * psd, in units of the features.
+    """The metric A that is judged: factor * psd, where psd (d, d) is in units (d,) of the features.
 
-    The sum of its squared distances over similar pairs is at most 1 + share.
+    The sum of its squared distances over similar pairs is at most 1 + share, because of rounding.
 
-    psd is close to a psd matrix P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all e.
+    psd is close to a psd matrix P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all differences e in
+    these units.
     """
 
     psd: FloatArray  # (d, d), the largest entry between 1 and 2, or all 0
@@ -111,9 +116,10 @@ class MetricWithinBudget(NamedTuple):
 
 
 def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray, FloatArray]:
-    """e^T psd e of every row of E, clipped at 0, and a bound of the distance to e^T P e.
+    """e^T psd e of every row e of E (t, d), clipped at 0, and a bound of the distance to e^T P e.
 
-    P is the psd matrix of `MetricWithinBudget`.
+    psd, slack and P are those of `MetricWithinBudget`: P is psd, and differs from the floats psd by rounding, which
+    `slack` bounds. E is in the same units.
     """
     if slack == 0:  # psd is diagonal
         squares = E**2
@@ -131,13 +137,13 @@ def examine_budget(
 ) -> tuple[MetricWithinBudget, BudgetFeasibility]:
     """The metric P_+(A) / max(1, spent) that is judged in place of A (d, d), and the feasibility of A.
 
-    spent: the sum over similar pairs of the squared distances in P_+(A).
+    P_+(A) is the psd matrix nearest to A. spent: the sum over similar pairs of the squared distances in P_+(A).
     similar (s, d): the differences of the similar pairs, or other vectors with the same sum of squares.
-    unit (d,): the units of the features; needed in the second case.
+    unit (d,): the units of the features. It must be given if `similar` holds other vectors.
 
-    The projection is computed with each feature in its own unit, a power of two. In the given units, the rounding of
-    a large feature could exceed the entries of a small one. For the same reason, A must be symmetric and psd within
-    tolerance in both units. If A is symmetric, psd and within the budget, it is judged unchanged.
+    The projection is computed with each feature in its own unit, a power of two. In the given units, the rounding of a
+    large feature could exceed the entries of a small one. For the same reason, A must be symmetric and psd within
+    tolerance in its own units and in these. If A is symmetric, psd and within the budget, it is judged unchanged.
     """
     unit = units_of(similar) if unit is None else unit
     found = examine(A)[1]
@@ -162,11 +168,11 @@ def examine_budget(
 
 
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
-    """The psd projection P_+(own), and the `slack` of `MetricWithinBudget`. own (d, d): in units of the features.
+    """The psd projection P_+(own), and a bound `slack` of its rounding error, as in `MetricWithinBudget`.
 
-    A diagonal matrix has the slack 0. Otherwise `own` is kept if `examine` and the eigenvalues of the matrix scaled
-    to a unit diagonal show no negative eigenvalue beyond rounding. Else it is projected. Up to the rounding of a
-    product, the projection is G G^T for a matrix G of floats.
+    own (d, d): a matrix in units of the features. A diagonal matrix has the slack 0. Otherwise `own` is kept if it has
+    no negative eigenvalue beyond rounding when it is scaled to a unit diagonal. Else it is projected. Up to the
+    rounding of a product, the projection is G G^T for a matrix G of floats.
     """
     d = len(own)
     psd = examine(own)[0]
@@ -184,7 +190,9 @@ def _psd(own: FloatArray) -> tuple[FloatArray, float]:
 class BudgetCoordinates(NamedTuple):
     """Coordinates z (r,) of differences e = back z, with sum z z^T = I over the similar pairs, up to rounding.
 
-    A metric M (r, r) of z is the metric A = to M to^T of e, and sum_similar D_A = trace M.
+    to, back (d, r): z = to^T e and to^T back = I. A metric M (r, r) of z is the metric A = to M to^T of e, and
+    sum_similar D_A = trace M. unit (d,): the unit of each feature, a power of two. least: a proved lower bound of the
+    eigenvalues of sum z z^T. hidden: the number of directions that are left out although similar pairs differ there.
     """
 
     to: FloatArray  # (d, r): z = e to
@@ -223,14 +231,20 @@ class BudgetCoordinates(NamedTuple):
 
 
 class Most(NamedTuple):
-    """An upper bound of sum_t w_t D_A(t) for a budget of 1. `error` is the part of it that allows for rounding."""
+    """An upper bound of sum_t w_t D_A(t) for every metric A with a budget of 1; inf if there is no proved bound.
+
+    `error` is the part of it that allows for rounding.
+    """
 
     value: float  # inf if there is no proved bound
     error: float
 
 
 def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
-    """Raise ValueError if a metric for these differences, or their distances, would overflow or underflow."""
+    """Raise ValueError if a metric for these differences, or their distances, would overflow or underflow.
+
+    similar, dissimilar: the differences x_i - x_j of the similar and of the dissimilar pairs, as rows.
+    """
     unit = units_of(similar)
     if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
         raise ValueError(
@@ -247,10 +261,10 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
 def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
     """The coordinates for the differences `similar` (s, d) of the similar pairs; at least one must not be zero.
 
-    rank: the exact rank of their span (numbers/span.py), or None. A direction is left out if its spread is below
-    `RANK` of the largest, with each feature in its own unit. If the rank shows that the pairs differ there, the
-    direction is counted as hidden. With None, the number of coordinates is taken as the rank and S as I. Solvers use
-    this; it is no proof.
+    rank: the exact rank of their span (numbers/span.py). A direction is left out if its spread is below `RANK` of the
+    largest, with each feature in its own unit. If the rank shows that the pairs differ there, the direction is counted
+    as hidden. If rank is None, the number of coordinates is taken as the rank, and sum z z^T = I is assumed. Only
+    solvers use None, because bounds are then not proved.
     """
     unit = units_of(similar)
     # R of a QR decomposition has the same S as all pairs, and is small.
@@ -279,7 +293,10 @@ def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
 
 
 def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
-    """The matrix sum_t w_t z_t z_t^T (r, r) and an error bound of its eigenvalues. z_t: coordinates of row t of E."""
+    """The matrix sum_t w_t z_t z_t^T (r, r) and an error bound of its eigenvalues.
+
+    z_t are the coordinates `at` of row t of E (t, d), and w (t,) its weight.
+    """
     Z, error = at.images(E)
     r = Z.shape[1]
     M = np.zeros((r, r))
@@ -293,5 +310,8 @@ def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArr
 
 
 def unproved(step: Step) -> Step:
-    """Remove the lower bound of a solver's step, because a bound from `budget` with rank=None is not proved."""
+    """Remove the lower bound and the gap from a step of a solver's history.
+
+    Solvers use `budget` with rank=None, so their bounds are not proved.
+    """
     return replace(step, lower_bound=-math.inf, gap=math.inf)

@@ -1,10 +1,10 @@
 """Coordinates of the points with unit covariance, so that the units of the features cancel.
 
 A direction is left out if the spread in it is less than `RANK` of the largest spread, with each feature in its own
-unit. Double precision sees only rounding there. The points may still differ in such a direction, and this is decided
-in rationals (numbers/span.py): `hidden` counts these directions. If hidden > 0, the coordinates belong to different
-data, and a result in them is no proof for the points. A small spread that is kept has lost digits: `lost` gives their
-number, and certificates allow for it.
+unit. Double precision sees only rounding there. The points may still differ in such a direction, and this is decided in
+rationals (numbers/span.py): `hidden` counts these directions. If hidden > 0, the coordinates belong to different data,
+and a result in them is no proof for the points. A small spread that is kept has lost digits. `lost` is the ratio of the
+largest spread to it, and certificates allow for this loss.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ RANK = 1e-13  # smallest relative spread of a direction that is kept
 class Coordinates(NamedTuple):
     """Coordinates Y (n, r) of points X (n, d). `to` and `back` (d, r) are the matrices of the maps between X and Y.
 
-    Y = (X - X_0) to, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T.
+    Y is X times `to`, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T. lost (r,): the largest spread divided by the
+    spread of each coordinate. hidden: the number of directions left out although the points differ there. entangled:
+    the features that are mixed in the directions left out.
     """
 
     Y: FloatArray
@@ -45,7 +47,7 @@ class Coordinates(NamedTuple):
     def inside(self, Q: FloatArray, name: str = "metric") -> FloatArray:
         """The matrix (r, r) in the coordinates with the same distances as Q (d, d).
 
-        Raises ValueError if an entry is above `LARGEST`, or NaN.
+        name: the word for Q in messages. Raises ValueError if an entry of the result is above `LARGEST`, or NaN.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             M: FloatArray = self.back.T @ Q @ self.back

@@ -21,7 +21,12 @@ from cvxml.numbers.span import cosets
 
 
 class Ground(NamedTuple):
-    """The span of the differences, and coordinates in it, computed once for all certificates."""
+    """The span of the differences, and coordinates in it, computed once for all certificates.
+
+    labels (n,): x_i - x_l is in the span if and only if their labels are equal. rank: the dimension of the span.
+    images: the points X T. least: a proved lower bound of the eigenvalues of T^T C T. undecided: the reason why no such
+    T was found, as a sentence; empty if it was found.
+    """
 
     labels: IntArray  # (n,): x_i - x_l is in the span if and only if their labels are equal
     rank: int  # dimension of the span
@@ -31,9 +36,10 @@ class Ground(NamedTuple):
 
 
 def ground(X: FloatArray, C: Weights, what: str) -> Ground:
-    """Compute the span of the differences in C, and the basis T.
+    """Compute the span of the differences in C, and the basis T of the module docstring.
 
-    what: the subject of a message, for example "targets differ from their points".
+    X (n, d): the points. C: the pairs and their weights w. what: the subject of a message, for example "targets differ
+    from their points".
     """
     at, found = coordinates(X), cosets(X, C.pairs)
     r = found.rank
@@ -62,7 +68,7 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
 def _triangle(images: Points, pairs: IntArray, root: FloatArray) -> FloatArray:
     """The triangular R of the QR decomposition of the rows root_p (z_i - z_j) over pairs p = (i, j).
 
-    z_i is the image of point i in `images`. Works on some pairs at a time.
+    z_i is the image of point i in `images`, and root (p,) the roots of the weights. Works on some pairs at a time.
     """
     r = images.high.shape[1]
     R, step = np.zeros((0, r)), max(r, BLOCK // r)

@@ -60,7 +60,7 @@ def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
 
 
 def congruence(H: FloatArray) -> FloatArray:
-    """The matrix (p, p), p = d (d + 1) / 2, of the map S -> H S H on vectors svec(S), for symmetric S (d, d)."""
+    """The matrix (p, p), p = d (d + 1) / 2, of the map S -> H S H on vectors svec(S), for symmetric H, S (d, d)."""
     rows, columns = triangle(len(H))
     scale = np.where(rows == columns, 1.0, ROOT2)
     left = H[np.ix_(rows, rows)] * H[np.ix_(columns, columns)]

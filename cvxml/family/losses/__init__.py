@@ -1,1 +1,1 @@
-"""Convex losses phi(v) with their conjugate bounds k(a)."""
+"""Convex losses phi(v) of squared distances v, with conjugates k(a): phi(v) >= k(a) - a v for dual variables a."""

@@ -56,7 +56,11 @@ class ValueAndExcess(NamedTuple):
 
 
 class ConjugateOnRay(NamedTuple):
-    """The concave function t -> k(t a), t > 0, for fixed dual variables a."""
+    """The concave function t -> k(t a), t > 0, for fixed dual variables a.
+
+    longest: t a is in the domain for 0 < t <= longest; 0 if only t = 1 is allowed. against: maps a slope to the t with
+    the largest k(t a) - slope t; None without a closed form.
+    """
 
     value: Callable[[float], float]
     longest: float  # t a is in the domain for 0 < t <= longest; 0 if that holds for t = 1 only
@@ -65,7 +69,7 @@ class ConjugateOnRay(NamedTuple):
 
 
 def together(rays: Sequence[ConjugateOnRay]) -> ConjugateOnRay:
-    """The function t -> sum of k(t a) over several losses, defined up to the smallest `longest`."""
+    """The function t -> sum of k(t a) over several losses, up to the t where the first one leaves its domain."""
     if len(rays) == 1:
         return rays[0]
     return ConjugateOnRay(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
@@ -88,8 +92,8 @@ class Box(NamedTuple):
 class Sensitivity(NamedTuple):
     """How much each dual variable changes near an optimum.
 
-    w (t,): if v of a row grows by x, its dual variable falls by about w x. group (t,): the dual variables of a group
-    have a fixed sum; None without such sums.
+    w (t,): if v of a row grows by x, its dual variable falls by about w x. group (t,): the group of each row, if the
+    dual variables of a group have a fixed sum; else None.
     """
 
     w: FloatArray
@@ -110,8 +114,9 @@ class Sensitive(Protocol):
 class Loss(ABC):
     """A convex loss phi. A subclass is a frozen dataclass of its constants: floats, or fractions for exact mode.
 
-    `value`, `conjugate` and `excess` are formulas over numbers/vocabulary.py, for floats, enclosures and exact
-    numbers. `part` and `bound` evaluate them in enclosures.
+    `value`, `conjugate` and `excess` are formulas over numbers/vocabulary.py, for floats, enclosures and exact numbers.
+    `part` and `bound` evaluate them in enclosures. inactive_above: a row with a = 0 and v >= this adds 0 to value and
+    excess. is_sum_over_rows: True if phi(v) is a sum of one term for each row.
     """
 
     inactive_above: ClassVar[float] = math.inf  # a row with a = 0 and v >= this adds 0 to value and excess
@@ -153,14 +158,14 @@ class Loss(ABC):
         return sum((self.value(exact(chunk) * one) for chunk in chunks), exact([0])[0])
 
     def enclosed(self, a: FloatArray) -> Enclosure:
-        """The exact dual variables that the floats `a`, a result of `to_domain`, represent.
+        """The exact dual variables for which the floats `a` stand, as an enclosure. `a` is a result of `to_domain`.
 
-        They differ from `a` if the domain asks for sums that floats cannot have.
+        They differ from `a` if the domain requires sums that floats cannot attain exactly.
         """
         return Enclosure(a)
 
     def of_block(self, block: Block) -> Loss:
-        """The loss restricted to the rows of one block of values (rows/base.py)."""
+        """The loss restricted to the rows of `block`, a part of the rows that is handled at a time."""
         return self
 
     def bound(self, a: FloatArray) -> Approximate:
@@ -169,7 +174,7 @@ class Loss(ABC):
             return as_sum(self.conjugate(self.enclosed(a)))
 
     def part(self, block: Block) -> ValueAndExcess:
-        """phi(v) and the excess of the rows of a block, each with its rounding error."""
+        """phi(v) and the excess, summed over the rows of `block`, each with a bound of its rounding error."""
         own, v, a = self.of_block(block), Enclosure(block.v, block.error), self.enclosed(block.a)
         with np.errstate(all="ignore"):
             value, excess = as_sum(own.value(v)), as_sum(own.excess(v, a))
@@ -212,7 +217,10 @@ class BoxLoss(Loss):
 
 
 def _longest(end: Any, extreme: float) -> float:
-    """The largest t such that |t extreme| <= |end|; both have one sign. The quotient may be rounded up."""
+    """The largest t such that |t extreme| <= |end|. The quotient may be rounded up.
+
+    end: a limit of the box. extreme: the smallest or largest dual variable, with the sign of `end`.
+    """
     t = float(end) / extreme
     return t if abs(t * extreme) <= abs(end) else t * (1 - 2 * EPS)
 
@@ -220,7 +228,7 @@ def _longest(end: Any, extreme: float) -> float:
 def as_sum(x: Enclosure) -> Approximate:
     """The midpoint of an enclosure of one number, and a bound of its error.
 
-    The bound has room for a loss constant that is the float nearest to a fraction.
+    The bound also covers a constant factor of the loss that is the float nearest to a fraction.
     """
     value, error = float(x.mid), float(x.rad)
     return Approximate(value, error + 2 * EPS * abs(value) if math.isfinite(error) else math.inf)

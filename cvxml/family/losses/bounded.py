@@ -1,4 +1,8 @@
-"""ITML's log det penalty c f(v), f(x) = x - 1 - log x, for v beyond its bound 1."""
+"""ITML's log det penalty c f(v), f(x) = x - 1 - log x, for v beyond its bound 1.
+
+v is the squared distance of a pair divided by the bound of the pair, and a is the dual variable of the pair. The
+conjugate is k(a) = c sum log(1 + a/c), and the excess is phi(v) - k(a) + a v >= 0 (losses/base.py).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,10 @@ class Bounded(Loss):
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip the dual variables to [0, MAX_DUAL c], or to (-c, 0] if above; NaN becomes 0."""
+        """Clip the dual variables to [0, MAX_DUAL c], or to (-c, 0] if above; NaN becomes 0.
+
+        Sums of numbers above MAX_DUAL could overflow.
+        """
         a = np.clip(np.where(np.isnan(a), 0.0, a), -MAX_DUAL * self.c, MAX_DUAL * self.c)
         if not self.above:
             return np.maximum(a, 0.0)
@@ -49,12 +56,12 @@ class Bounded(Loss):
         return like(v, self.c) * total(log_excess(self._r(v)))
 
     def conjugate(self, a: Any) -> Any:
-        """c sum log b"""
+        """c sum log b, with b of the class docstring."""
         c = like(a, self.c)
         return c * total(log1p(a / c))
 
     def excess(self, v: Any, a: Any) -> Any:
-        """c f(r b) + a (v - r)"""
+        """The sum over rows of c f(r b) + a (v - r), with r and b of the class docstring."""
         c = like(a, self.c)
         within = -pos(1 - v) if self.above else pos(v - 1)  # v - r
         return c * total(log_excess(self._r(v) * ((c + a) / c))) + total(a * within)
@@ -67,5 +74,8 @@ class Bounded(Loss):
         return [most if dual <= -self.c else min(dual, NONE) for dual in a]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The inverse of the second derivative of -k, where a is not 0."""
+        """The decrease of each dual variable per unit of v: c b^2 where a is not 0, else 0.
+
+        This is the inverse of the second derivative of -k. room: how much the objective may grow; not used.
+        """
         return Sensitivity(np.where(a != 0, self.c * (1 + a / self.c) ** 2, 0.0))

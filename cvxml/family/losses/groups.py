@@ -4,17 +4,18 @@
 | spread: c sum_g [1 + max_T v - min_I v]_+ | sum s   | a = u on I, -w on T; u, w >= 0, sums equal, s <= c |
 | slack: c sum_g [max_t (b_t - v_t)]_+      | sum b a | a >= 0, sums s <= c                                |
 
-s is the sum of a group. In the spread, the rows of a group are targets T and impostors I, and s = sum u = sum w.
+v are the values of the rows, a their dual variables, and the excess is phi(v) - k(a) + a v >= 0. s is the sum of a
+group. In the spread, the rows of a group are targets T and impostors I, and s = sum u = sum w.
 
 Let near = min_I v, far = max_T v and margin = 1 + far - near. The excess of a group of the spread is
     (c - s) [margin]_+  +  s [-margin]_+  +  sum u (v - near)  +  sum w (far - v).
 Let worst = [max_t (b_t - v_t)]_+. The excess of a group of the slack is
     (c - s) worst  +  sum a (worst - b + v).
 
-Rounding. Dual variables are multiples of the last digit of c (its spacing). Double precision adds such numbers
-exactly as long as the sum is at most c. So the two sums of a group are equal, and a sum that must be c is exactly c.
-If c is the float nearest to a fraction, the dual variables represent numbers in the same proportion to the fraction.
-Exact mode uses these.
+Rounding. Dual variables are multiples of the last digit of c (its spacing). Double precision adds such numbers exactly
+as long as the sum is at most c. So the two sums of a group are equal, and a sum that must be c is exactly c. If c is
+the float nearest to a fraction, each dual variable stands for its product with the ratio of this fraction to c. Exact
+mode uses these products.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numb
 
 @dataclass(frozen=True, eq=False)
 class Spread(Loss):
-    """phi(v) = c sum_g [1 + max_T v - min_I v]_+ over groups g. Each row is in T or in I."""
+    """phi(v) = c sum_g [1 + max_T v - min_I v]_+ over groups g. Each row is in T or in I.
+
+    group (t,): the group of each row. The field near (t,) is True for the rows in I.
+    """
 
     c: Any  # a float, or a fraction for exact arithmetic
     group: IntArray  # (t,) the group of each row, 0..g - 1; every group has rows in T and in I
@@ -118,7 +122,10 @@ class Spread(Loss):
 
 @dataclass(frozen=True, eq=False)
 class Slack(Loss):
-    """phi(v) = c sum_g [max_t (b_t - v_t)]_+ over groups g of rows."""
+    """phi(v) = c sum_g [max_t (b_t - v_t)]_+ over groups g of rows.
+
+    group (t,): the group of each row. b (t,): a constant for each row.
+    """
 
     c: Any  # a float, or a fraction for exact arithmetic
     group: IntArray  # (t,) the group of each row, 0..g - 1
@@ -175,9 +182,9 @@ class Slack(Loss):
 
 
 def _in_digits(s: FloatArray, c: float) -> tuple[FloatArray, float]:
-    """The sums s (g,) in units of the last digit of c, rounded down, and that digit (the spacing of c).
+    """The sums s (g,) in units of the last digit of c, rounded down, and the size of this digit.
 
-    Sums above c, or within rounding of it, become c.
+    Sums above c, or equal to c up to rounding, become c.
     """
     digit = float(np.spacing(c))
     return np.floor(np.where(s >= AT_THE_CAP * c, c, s) / digit), digit
@@ -192,10 +199,11 @@ def _capped(s: Fraction, c: Fraction) -> Fraction:
 
 
 def _with_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatArray) -> FloatArray:
-    """Whole numbers, nearly proportional to `size` (t,) >= 0, with the sums `whole` (g,) over groups, exactly.
+    """Whole numbers (t,), nearly proportional to `size` (t,) >= 0, with the sums `whole` (g,) over groups, exactly.
 
-    total (g,): the sums of `size`. All numbers are rounded down, and the largest of each group gets the remainder. It
-    stays >= 0, because the others have less than their proportion of the sum.
+    group (t,): the group of each entry. total (g,): the sums of `size` over groups. All numbers are rounded down, and
+    the largest of each group gets the remainder. It stays >= 0, because the others have less than their proportion of
+    the sum.
     """
     factor = np.divide(whole, total, out=np.zeros(len(whole)), where=(whole > 0) & (total > 0))
     units = np.floor(size * factor[group])
@@ -211,8 +219,8 @@ def _with_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: Floa
 def _exactly_with_sum(side: dict[int, Fraction], s: Fraction) -> dict[int, Fraction]:
     """Dual variables near those of `side`, >= 0 and with the sum s.
 
-    side: {row: dual variable >= 0} of one side of a group. The largest absorbs the difference. If
-    it would become negative, all are scaled instead.
+    side: {row: dual variable >= 0} of one group, or of its rows in T or in I. The largest absorbs the difference. If it
+    would become negative, all are scaled instead.
     """
     before = sum(side.values(), NONE)
     largest = max(side, key=lambda t: side[t])

@@ -1,4 +1,7 @@
-"""The hinge c [1 - v]_+."""
+"""The hinge c [1 - v]_+ of the values v of rows, with the conjugate k(a) = sum a for dual variables 0 <= a <= c.
+
+losses/base.py explains the conjugate, and has the formula of the excess.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from cvxml.numbers.vocabulary import like, pos, total
 
 @dataclass(frozen=True, eq=False)
 class Hinge(BoxLoss):
-    """phi(v) = sum c [1 - v]_+, c > 0."""
+    """phi(v) = sum c [1 - v]_+, c > 0. A row with a = 0 and v >= 1 (`inactive_above`) adds 0 to value and excess."""
 
     c: Any
     inactive_above: ClassVar[float] = 1.0
@@ -32,5 +35,8 @@ class Hinge(BoxLoss):
         return total((like(a, self.c) - a) * pos(missed) + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """w = min(a, c - a)^2 / room: small where a is near one of its limits 0 and c."""
+        """The decrease of each dual variable per unit of v: min(a, c - a)^2 / room.
+
+        It is small near the limits 0 and c. room: how much the objective may grow.
+        """
         return Sensitivity(np.minimum(a, self.c - a) ** 2 / room)

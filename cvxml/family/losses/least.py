@@ -1,4 +1,8 @@
-"""Minus the smallest v."""
+"""Minus the smallest of the values v of all rows, as a loss.
+
+The conjugate is k(a) = 0 for dual variables a on the simplex: a >= 0, sum a = 1. losses/base.py explains conjugate and
+excess.
+"""
 
 from __future__ import annotations
 
@@ -52,5 +56,8 @@ class Least(Loss):
         return [dual / total_a for dual in a]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The sensitivity with all rows in one group, because the sum of their dual variables is 1."""
+        """The decrease of each dual variable per unit of v: a^2 / room, with all rows in one group.
+
+        The dual variables have the fixed sum 1. room: how much the objective may grow.
+        """
         return Sensitivity(a**2 / room, np.zeros(len(a), dtype=np.intp))

@@ -1,4 +1,8 @@
-"""c log sum exp(-v) over groups of rows."""
+"""The loss c log sum exp(-v) of the values v of rows, for each of several groups of rows.
+
+The conjugate is k(a) = -sum a log(a/c) for dual variables a >= 0 with the sum c in each group. The excess
+(losses/base.py) is phi(v) - k(a) + a v >= 0.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,8 @@ FAINT = 1e-280
 class LogSumExp(Loss):
     """phi(v) = sum over groups of c log sum_k exp(-v_k), where k runs over the rows of the group that are in `among`.
 
-    There are g groups of n rows. v (g n,) and the dual variables (g n,) list all rows, group by group.
+    There are g groups of n rows. v (g n,) and the dual variables (g n,) list all rows, group by group. c (g,) > 0 is a
+    constant of each group. among (g, n) is True for the rows in the sum; the others have the dual variable 0.
     """
 
     c: Any  # (g,) > 0
@@ -34,8 +39,8 @@ class LogSumExp(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clip at 0 and scale each group to the sum c; a group without a positive entry gets equal dual variables.
 
-        A row with -inf gets 0. If every row of a group has -inf, the sum of the group is 0. Otherwise it is c, up to
-        a relative error of 2 eps.
+        -inf marks a row that must have the dual variable 0. If every row of a group has -inf, the sum of the group is
+        0. Otherwise it is c, up to a relative error of 2 eps.
         """
         a = np.where(self.among, a.reshape(self.among.shape), -np.inf)
         allowed = a > -np.inf
@@ -92,13 +97,16 @@ class LogSumExp(Loss):
         return own + total(c[rest] * exp(logarithms[rest]))
 
     def _each(self, x: Any) -> Any:
-        """The constant c of the group of every row, (g, n), as numbers of the kind of x."""
+        """The constant c of the group of every row, (g, n).
+
+        Its numbers are of the kind of x: floats, enclosures or exact numbers.
+        """
         return like(x, np.repeat(self.c[:, None], self.among.shape[1], axis=1))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Scale each group of dual variables to the sum c, in multiples of c 2^-SHARES.
+        """Scale each group of dual variables to the sum c. The largest of a group absorbs the rounding.
 
-        The largest of a group absorbs the remainder.
+        The results are multiples of c 2^-SHARES.
         """
         given, duals = iter(a), []
         for c, counts in zip(self.c.tolist(), self.among.tolist(), strict=True):
@@ -110,5 +118,8 @@ class LogSumExp(Loss):
         return duals
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """Each group has a fixed sum, and w = a."""
+        """The decrease of each dual variable per unit of v, which is a. Each group has a fixed sum.
+
+        room: how much the objective may grow; not used.
+        """
         return Sensitivity(a.copy(), np.repeat(np.arange(len(self.c)), len(a) // len(self.c)))

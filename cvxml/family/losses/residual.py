@@ -1,9 +1,10 @@
 """LSML's loss on comparisons: phi(u, v) = sum w (sqrt u - sqrt v)_+^2.
 
-The rows are the q near pairs, with values u, followed by the q far pairs, with values v.
+A comparison asks that a near pair of points is closer than a far pair; w is its weight. The rows are the squared
+distances u of the q near pairs, followed by the squared distances v of the q far pairs.
 
-The loss of one comparison is the maximum over 0 <= s < 1 of w (s u - s/(1-s) v), attained at s = (1 - sqrt(v/u))_+.
-So the dual variables -w s of u and w s/(1-s) of v have k = 0. The excess of the comparison is >= 0:
+The loss of one comparison is the maximum over 0 <= s < 1 of w (s u - s/(1-s) v), attained at s = (1 - sqrt(v/u))_+. So
+the dual variables -w s of u and w s/(1-s) of v have the conjugate k = 0. The excess of the comparison is >= 0:
     w / (1-s) ((1-s) sqrt u - sqrt v)^2  where u > v,  else  w s (v - u + s/(1-s) v).
 
 If the two points of a far pair are equal, v = 0 in every metric. Then the loss is w u, s = 1 is allowed, and the dual
@@ -31,7 +32,10 @@ BELOW_ONE = 1 - 1e-12  # largest s where s < 1 is required
 
 @dataclass(frozen=True, eq=False)
 class Residual(Loss):
-    """phi(u, v) = sum w (sqrt u - sqrt v)_+^2 over q comparisons; the rows are u (q,), then v (q,)."""
+    """phi(u, v) = sum w (sqrt u - sqrt v)_+^2 over q comparisons; the rows are u (q,), then v (q,).
+
+    w (q,): the weights. alone (q,): True where the two points of the far pair are equal.
+    """
 
     w: Any  # (q,) > 0, floats, or fractions for exact arithmetic
     alone: Any  # (q,) True where the two points of the far pair are equal
@@ -63,7 +67,10 @@ class Residual(Loss):
         return ConjugateOnRay(lambda t: 0.0, 1.0)
 
     def _sides(self, rows: Any) -> tuple[Any, Any]:
-        """Split rows (2 q,) into those of u and those of v, which become 0 for far pairs of two equal points."""
+        """Split `rows` (2 q,), values or dual variables, into those of the near pairs and those of the far pairs.
+
+        The entry of a far pair of two equal points becomes 0.
+        """
         q = len(self.alone)
         return rows[:q], where(self.alone, like(rows, 0), rows[q:])
 
@@ -87,7 +94,11 @@ class Residual(Loss):
         return total(w * own + pos(far - w * share) * v)
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Like `to_domain`; the dual variables of v are rounded up to a denominator that is a power of two."""
+        """Clip s to [0, BELOW_ONE], or to [0, 1] for far pairs of two equal points.
+
+        s is taken from the dual variables -w s of u. Those of v are computed from s, and rounded up to a denominator
+        that is a power of two.
+        """
         near, far = [], []
         for dual, w, alone in zip(a[: len(self.w)], _fractions(self.w), self.alone, strict=True):
             most = w if alone else w * Fraction(BELOW_ONE)

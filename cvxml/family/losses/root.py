@@ -1,4 +1,7 @@
-"""Minus the sum of the square roots of v."""
+"""Minus the sum of the square roots of the values v of rows, as a loss.
+
+The conjugate is k(a) = -sum 1 / (4 a) for dual variables a > 0. losses/base.py explains conjugate and excess.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Root(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Raise every entry to at least MIN_SHARE times the largest one; ones if no entry is positive and finite.
 
-        If the largest entry is outside [MIN_SHARE, MAX_DUAL], all entries are first divided by it.
+        MIN_SHARE is tiny. If the largest entry is outside [MIN_SHARE, MAX_DUAL], all entries are first divided by it.
         """
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max(initial=0.0))
@@ -37,7 +40,7 @@ class Root(Loss):
     def ray(self, a: FloatArray) -> ConjugateOnRay:
         """The function t -> k(t a) = k(a) / t, for every t > 0.
 
-        k(t a) - slope t is largest at t = sqrt(-k(a) / slope).
+        Its field `against` maps a slope to the t with the largest k(t a) - slope t, which is sqrt(-k(a) / slope).
         """
         minus_k = -float(self.conjugate(a))
         return ConjugateOnRay(
@@ -59,5 +62,8 @@ class Root(Loss):
         return list(a)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The inverse of the second derivative of -k, which is 2 a^3."""
+        """The decrease of each dual variable per unit of v: 2 a^3, the inverse of the second derivative of -k.
+
+        room: how much the objective may grow; not used.
+        """
         return Sensitivity(2 * a**3)

@@ -1,4 +1,8 @@
-"""The hinge [1 - v]_+ smoothed over a width g."""
+"""The hinge [1 - v]_+ of the values v of rows, smoothed over a width g.
+
+The conjugate is k(a) = sum a - g a^2 / 2 for dual variables 0 <= a <= 1. losses/base.py explains it, and has the
+formula of the excess.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from cvxml.numbers.vocabulary import clip, like, pos, square, total
 class SmoothedHinge(BoxLoss):
     """phi(v) is a sum over rows: 0 for v >= 1, (1 - v)^2 / (2 g) for 1 - g <= v <= 1, and 1 - v - g/2 for v <= 1 - g.
 
-    g > 0.
+    g > 0. A row with a = 0 and v >= 1 (`inactive_above`) adds 0 to value and excess.
     """
 
     g: Any
@@ -32,9 +36,9 @@ class SmoothedHinge(BoxLoss):
         return self.g
 
     def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:
-        """g, the slope p = min([1 - v]_+ / g, 1), and [1 - g - v]_+, for missed = 1 - v.
+        """Three pieces of the formulas, for missed = 1 - v: g, the slope p = min([1 - v]_+ / g, 1), and [1 - g - v]_+.
 
-        Then phi = g/2 p^2 + [1 - g - v]_+.
+        The loss of a row is g/2 p^2 + [1 - g - v]_+.
         """
         g = like(missed, self.g, rounded=True)
         return g, clip(missed / g, 0.0, 1.0), pos(missed - g)
@@ -49,5 +53,8 @@ class SmoothedHinge(BoxLoss):
         return g / 2 * total(square(p - a)) + total((1 - a) * linear_part + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The second derivative of phi in v where 0 < a < 1, and 0 elsewhere."""
+        """The decrease of each dual variable per unit of v: 1 / g where 0 < a < 1, else 0.
+
+        This is the second derivative of phi. room: how much the objective may grow; not used.
+        """
         return Sensitivity(np.where((a > 0) & (a < 1), 1 / self.g, 0.0))

@@ -1,4 +1,4 @@
-"""The linear loss c sum v."""
+"""The linear loss c sum v of the values v of rows. Its only dual variables are a = -c, with the conjugate k(a) = 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Straight(Loss):
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: Any) -> Any:
-        """-c in every row, for any `a`."""
+        """-c in every row, for any `a`. There are no other dual variables."""
         return np.full_like(a, -self.c)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
@@ -36,5 +36,5 @@ class Straight(Loss):
         return like(v, 0)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """0: the dual variables are fixed."""
+        """0 for each row, because the dual variables are fixed. room: not used."""
         return Sensitivity(np.zeros(len(a)))

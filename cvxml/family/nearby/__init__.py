@@ -1,1 +1,1 @@
-"""All metrics with an objective near the optimum."""
+"""All metrics with an objective near the optimum, and statements that are proved for all of them."""

@@ -1,22 +1,24 @@
-"""An estimate of the change of optimal dual variables if the objective is tilted.
+"""An estimate of the change of optimal dual variables if the objective is tilted: a linear term is subtracted.
 
 The estimate guides sublevel.py; a proof must not use it.
 
-f is the objective R(M) + sum phi(v), V_t is the matrix with v_t = <M, V_t>, and D and S are symmetric matrices.
-Let K be the second derivative of the excess of f at the optimal dual variables. The optimum of f - s <D, A> moves by
-s S with K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in
+f(A) = R(A) + sum phi(v) is the objective at a metric A, and V_t is the matrix with v_t = <A, V_t>. The tilted objective
+is f(A) - s <D, A>, for a symmetric matrix D, the direction, and a number s > 0, the tilt. Let K be the second
+derivative of the excess of f at the optimal dual variables. The optimum moves by s S, where the symmetric matrix S
+solves K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in
 K = sum_t w_t V_t V_t^T + P:
 
-| loss                        | w                                                                        |
-| hinge, least                | (distance of the dual variable from the ends of its domain)^2 / room     |
-| squared, smoothed hinge     | the second derivative                                                    |
-| log sum exp, logistic, root | the second derivative                                                    |
+| loss                                 | w                                                                    |
+| hinge, least                         | (distance of the dual variable from the ends of its domain)^2 / room |
+| squared hinge, smoothed hinge        | the second derivative                                                |
+| log sum exp, logistic, root, bounded | the second derivative                                                |
 
 For losses without a second derivative, w is the largest curvature that the excess of the row allows if f may grow by
-`room`. If some dual variables have a fixed sum, the mean row is subtracted from each row.
+`room`. If the dual variables of a group have a fixed sum, the mean V_t of the group is subtracted from each V_t.
 
-P is the second derivative of R, or of the cone: for psd Z and M with Z M near 0, it is mu H (x) H with
-H = Z / mu + (M + mu / |Z|)^-1. Features are scaled to a spread of about 1.
+P is the second derivative of R, if it has one. Otherwise P comes from the psd cone: for a psd Z with Z A near 0, it is
+the map T -> mu H T H on symmetric T, with H = Z / mu + (A + mu / |Z|)^-1. Features are scaled to a spread of about 1.
+Symmetric matrices are vectors svec of length p (geometry/symmetric.py).
 """
 
 from __future__ import annotations
@@ -39,7 +41,11 @@ MAX_NUMBERS = 2**26  # the rows may have at most this many numbers in total
 
 
 class Moving(NamedTuple):
-    """The rows of a term with dual variables that change: that of row t by -w_t (<V_t, S> - mean of its group)."""
+    """The rows of a term with dual variables that change: that of row t by -w_t (<V_t, S> - mean of its group).
+
+    at (t,): the positions of the rows among the dual variables. V (t, p): svec(V_t). w (t,): the weights. group (t,):
+    the group of each row, if the dual variables of a group have a fixed sum; else None.
+    """
 
     at: IntArray  # (t,) positions among the dual variables
     V: FloatArray  # (t, p) svec(V_t)
@@ -61,7 +67,12 @@ class Moving(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A Cholesky factor of K, and the rows with dual variables that change: what a tilt of f needs."""
+    """A Cholesky factor of K, and the rows with dual variables that change: all that is needed for any direction D.
+
+    X (n, d): the points in units of the features. units (d,): these units, powers of two. K (p, p). factor: its
+    Cholesky factor. moving, sizes: for each term, these rows and the number of all rows with a dual variable. room: f
+    may grow by this.
+    """
 
     X: FloatArray  # (n, d) the points in units
     units: FloatArray  # (d,) the units of the features, powers of two
@@ -79,7 +90,7 @@ class Response(NamedTuple):
     def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
         """The change of the dual variables of each term per unit of the tilt s, and an estimate of the best s.
 
-        D: the direction of the tilt, by weights on pairs. None if K is not usable in this direction.
+        D: the direction, by weights on pairs. Returns None if <D, K^-1 D> is not a positive number.
         """
         E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
         vector = svec(weighted(E, D.w))
@@ -96,10 +107,10 @@ class Response(NamedTuple):
 
 
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
-    """The response (K, factored, and the rows that move) at a metric A (d, d) near the optimum.
+    """The response at a metric A (d, d) near the optimum: a factor of K, and the rows with changing dual variables.
 
-    duals: near the optimal ones, one `Duals` for each term. room: f may grow by this. None if a term or the regularizer
-    has no formula, or if the rows are too many.
+    duals: near the optimal ones, one `Duals` for each term. room: f may grow by this. Returns None if a term or the
+    regularizer has no formula, if K is not positive definite, or if the rows are too many.
     """
     R = family.regularizer
     spread = units_of(R.X - middle(R.X))
@@ -140,7 +151,10 @@ def _moving(term: Term, duals: Duals, X: FloatArray, room: float) -> Moving | No
 
 
 def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
-    """svec(V_t) (t, p) of `count` rows, from the entries of B."""
+    """The vectors svec(V_t) of `count` rows, (t, p).
+
+    entries: the nonzero constants B_tp of the rows in v_t = sum_p B_tp D_p. X (n, d): the points.
+    """
     i, j = entries.pairs.T
     of_row = csr_matrix((entries.sign, (entries.row, np.arange(len(i)))), shape=(count, len(i)))
     V: FloatArray = of_row @ squares(X[i] - X[j])
@@ -148,7 +162,11 @@ def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
 
 
 def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
-    """The part P of K, (p, p), for a metric in units of the features; None if the regularizer has no formula."""
+    """The part P of K, (p, p); None if the regularizer R has no formula for it.
+
+    G: the matrix that belongs to the dual variables. at: the points and the metric, in units of the features. room: f
+    may grow by this.
+    """
     if isinstance(R, Smooth):
         return R.second_derivative(at)
     cost = R.cost(at, G) if isinstance(R, Priced) else None
@@ -158,7 +176,11 @@ def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArra
 def _second_derivative_of_cone(
     cost: FloatArray, paid: FloatArray, A: FloatArray, room: float
 ) -> FloatArray | None:
-    """The part P of K, (p, p), from the cone, for a psd Z = cost - paid with Z A near 0; None if it is singular."""
+    """The part P of K, (p, p), from the psd cone; None if a matrix to invert is singular.
+
+    Z is cost - paid, with negative eigenvalues replaced by 0. Z A is near 0 for the metric A (d, d). room: f may grow
+    by this; mu = room / d.
+    """
     d = len(A)
     Z = cost - paid
     values, vectors = np.linalg.eigh((Z + Z.T) / 2)

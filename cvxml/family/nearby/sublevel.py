@@ -1,14 +1,15 @@
 """All metrics with f(A) <= F, for example all that are at least as good as a given one: upper bounds of <D, A>.
 
-For any s > 0 and any dual variables a of the family (theorem.py), f(A) - s <D, A> >= k(a) + r(G + s D). So
+f is the objective of a family (theorem.py), and D a symmetric matrix. For any s > 0 and any dual variables a,
+f(A) - s <D, A> >= k(a) + r(G + s D). So
     <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F.
-This is the certificate of the same problem with a linear term, and it holds for any dual variables. Good dual
-variables follow the optimum of the tilted problem. With K as in price_sensitivity.py they are
-a - s w <V_t, S>, K S = D. The bound does not depend on the accuracy of K, which is used to find the dual variables
-only.
+This is the certificate of the same problem with a linear term, and it holds for any dual variables. The dual variables
+of the tilted problem, to minimize f(A) - s <D, A>, give good bounds. price_sensitivity.py estimates them from those of
+f: they are a - s w <V_t, S>, K S = D, with a second derivative K of f. The bound does not depend on the accuracy of K,
+which is used to find the dual variables only.
 
-A `Box` contains all these metrics. It has bounds for as many directions as matrices have entries, each a sum over
-pairs of points.
+A `Box` contains all these metrics. It has bounds for as many directions as matrices have entries, each a sum over pairs
+of points.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ BEYOND = (1.02, 1.5)  # factors of the step that makes two points equally far
 class Box(NamedTuple):
     """A set that contains every A with f(A) <= F: those with |<E_i, A - M>| <= r_i for p symmetric matrices E_i.
 
-    Features are in units that are powers of two. Y (p, p) is close to the inverse of the matrix with the rows
-    svec(E_i).
+    M (d, d) is a given metric with f(M) = F. Features are in `units` (d,), powers of two. Y (p, p) is close to the
+    inverse of the matrix E with the rows svec(E_i). share: a bound of ||I - Y E||. reach: a bound of ||A - M||.
     """
 
     units: FloatArray  # (d,)
@@ -65,9 +66,10 @@ class Box(NamedTuple):
     reach: float  # bound of ||A - M||
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """Booleans (len(rows), m): True if row a of E, one of `rows`, is shorter than row b in every A.
+        """Booleans (len(rows), m): which points are proved nearer to a query than others.
 
-        E (m, d): differences of points from a query.
+        E (m, d): differences of m points from the query. rows: indices of rows of E. Entry (k, b) is True if row rows_k
+        of E is shorter than row b in every A of the set.
         """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             E = E / self.units
@@ -88,7 +90,7 @@ class Box(NamedTuple):
 
 
 class Sublevel:
-    """The set of all A with f(A) <= F = f(M), for a metric M (d, d).
+    """The set of all A with f(A) <= F = f(M), for a metric M (d, d), where f is the objective of `family`.
 
     duals: dual variables that nearly prove M optimal, one `Duals` for each term.
     """
@@ -103,7 +105,7 @@ class Sublevel:
 
     @cached_property
     def response(self) -> Response | None:
-        """The change of the dual variables per unit of s; None if this family has no formula for it."""
+        """The data that give the change of the dual variables for any direction; None if there is no formula."""
         if not math.isfinite(self.F.value + self.F.error):
             return None
         with np.errstate(all="ignore"):
@@ -127,9 +129,9 @@ class Sublevel:
         return self._best(partial(self._at, D, moves), s * FIRST)
 
     def _best(self, of: Callable[[float], float], s: float) -> float:
-        """The smallest of the bounds of(tilt) for several tilts, from s on.
+        """The smallest of the bounds that `of` returns for several tilts. The first tilt is s.
 
-        Larger tilts are tried as long as the bound falls, else smaller ones.
+        Larger tilts are tried as long as the bound falls. If the first larger one is no better, smaller ones are tried.
         """
         least, tilt, factor, tries = of(s), s, LONGER, 1
         while tries < TRIES:
@@ -144,7 +146,11 @@ class Sublevel:
         return least
 
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
-        """The upper bound of <D, A> from one s (`tilt`). moves: the change of the dual variables per unit of s."""
+        """The upper bound of <D, A> over the set that one tilt s gives; inf if it proves no bound.
+
+        D: the direction, by weights on pairs. moves: for each term, the change of the dual variables per unit of s.
+        tilt: s.
+        """
         self.proofs += 1
         duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
@@ -156,9 +162,10 @@ class Sublevel:
         return (left + 8 * EPS * abs(left)) / (tilt * share)
 
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
-        """A proved lower bound of f(A) - t <tilt, A> over all A, and the number t in (0, 1] (the share).
+        """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
-        tilt: a matrix given by weights on pairs; None for 0. Returns -inf and 0 if nothing is proved.
+        If the dual variables with the tilt are not feasible, both are multiplied by `share`. tilt: a matrix given by
+        weights on pairs; None for 0. Returns -inf and 0 if no bound is proved.
         """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
@@ -181,7 +188,12 @@ class Sublevel:
         return self._lower_bound(duals, G), share
 
     def _mixed(self, own: Duals, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
-        """Like `_proved`, for a loss with anchors: the dual variables are mixed with the strict ones."""
+        """A proved lower bound of f(A) - share <tilt, A> over all A, and `share`, for a family with anchors.
+
+        own: dual variables in the domain, which are mixed with the strict ones of `anchors`. tilt: a matrix given by
+        weights on pairs, or None. G: the matrix that belongs to `own`, plus the tilt. Returns -inf and 0 if no bound is
+        proved.
+        """
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)
         if surplus is None:
@@ -208,7 +220,10 @@ class Sublevel:
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 
     def _lower_bound(self, duals: list[Duals], G: Weights) -> float:
-        """The lower bound k(a) + r(G), minus its error bounds; -inf if it is not finite."""
+        """The lower bound k(a) + r(G) of the dual variables a, minus its error bounds; -inf if it is not finite.
+
+        G: the matrix that belongs to `duals`, plus a tilt.
+        """
         terms = self.family.terms
         parts = [term.loss.bound(own.a) for term, own in zip(terms, duals, strict=True)]
         value, error = added([*parts, self.family.regularizer.bound(G)])
@@ -220,7 +235,7 @@ class Sublevel:
 
     @cached_property
     def box(self) -> Box | None:
-        """A box that contains every A of this set; None if a direction has no bound."""
+        """A box that contains every A of this set; None without a proof, for example because d is too large."""
         response, d = self.response, len(self.M)
         if response is None or d > MOST_FEATURES:
             return None
@@ -281,8 +296,8 @@ class Sublevel:
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
         """Yield metrics in this set in which row 1 of E (2, d) is likely to be shorter than row 0.
 
-        The first is `beside`, if it is in the set. The others are reached from M, and from `beside`, by steps in the
-        direction that changes the order of the two rows.
+        The first is the metric `beside` of the constructor, if it is in the set. The others are reached from M, and
+        from `beside`, by steps in the direction that changes the order of the two rows.
         """
         if self._beside_holds:
             yield self.beside
@@ -315,7 +330,10 @@ class Sublevel:
         return self.holds(self.beside)
 
     def _kept(self, A: FloatArray) -> FloatArray:
-        """P_+(A), divided by its `_spent` if that exceeds the budget of 1."""
+        """P_+(A), with negative eigenvalues replaced by 0, and within the budget of the method, if it has one.
+
+        It is divided by its sum of squared distances over similar pairs, if this sum is above the budget of 1.
+        """
         psd = project_psd(A)
         return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))
 
@@ -326,7 +344,10 @@ def _spent(judged: JudgedMatrix) -> float:
 
 
 def _corners(X: FloatArray) -> IntArray | None:
-    """d + 1 of the points X (n, d) that span all features; None if they do not, beyond rounding."""
+    """Indices of d + 1 of the points X (n, d) with differences that span all features.
+
+    None if there are no such points, beyond rounding.
+    """
     first = int(np.argmax(np.sum((X - X.mean(axis=0)) ** 2, axis=1)))
     d = X.shape[1]
     if len(X) <= d:

@@ -7,11 +7,12 @@
 | frobenius.py      | lam/2 ||M||^2       | -||P_+(G)||^2 / (2 lam)                | see the file                |
 | logdet.py         | D_ld(M, A_0)        | log det(A_0 (A_0^-1 - G))              | see the file                |
 
-diagonal.py has the first two for diagonal M, and combinations.py has metrics that are sums of given b_k b_k^T. Two
-more serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py (R = 0).
+diagonal.py has the first two for diagonal M, and combinations.py has metrics that are sums of given b_k b_k^T. Two more
+serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py (R = 0).
 
 M (d, d) is the metric, a are the dual variables of the losses, and k(a) + r(G) is the lower bound (theorem/theorem.py).
-P_+ replaces negative eigenvalues by 0. X_p = (x_i - x_j)(x_i - x_j)^T for a pair p = (i, j).
+P_+ replaces negative eigenvalues by 0. X_p = (x_i - x_j)(x_i - x_j)^T for a pair p = (i, j). S is the sum of X_p over
+similar pairs, and D_ld(M, A_0) the log det divergence from a prior A_0.
 G = sum_t a_t V_t is given by its weights on pairs of points. A regularizer judges a matrix, names the rows that may
 have nonzero dual variables, and finds the best or a feasible multiple of the dual variables.
 
@@ -63,7 +64,12 @@ SMALL_IMPROVEMENT = 1e-13  # a relative improvement of the bound below this keep
 
 
 class JudgedMatrix(NamedTuple):
-    """The matrix that is judged in place of a given one, for example its projection to the psd cone."""
+    """The matrix that is judged in place of a given one, for example its projection to the psd cone.
+
+    view: the points under the judged matrix. feasibility: that of the given matrix. finite: False if distances
+    overflow, or R is infinite. zero: True if the judged matrix is 0. undecided: the reason why double precision cannot
+    judge it, as a sentence; else empty.
+    """
 
     view: View
     feasibility: Feasibility
@@ -108,7 +114,7 @@ class Regularizer(Protocol):
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best feasible bound; 0 if no multiple is feasible.
 
-        ray: t -> k(t a), the sum over the losses.
+        G: the matrix that belongs to the dual variables a. ray: t -> k(t a), the sum over the losses.
         """
 
     def surplus(self, G: Weights) -> Surplus | None:
@@ -140,7 +146,10 @@ class Regularizer(Protocol):
 
 
 class Scaled(NamedTuple):
-    """Points and a metric in units that give every feature a spread of about 1."""
+    """Points X (n, d) and a metric A (d, d) in units that give every feature a spread of about 1.
+
+    spread (d,): these units, powers of two.
+    """
 
     X: FloatArray  # (n, d)
     spread: FloatArray  # (d,) the units, powers of two
@@ -156,7 +165,10 @@ class Smooth(Protocol):
     """A regularizer with a second derivative. It guides a search, and a proof must not use it."""
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """The second derivative of R, (p, p), on vectors svec (geometry/symmetric.py); None if it is unknown."""
+        """The second derivative of R at the metric of `at`, a matrix (p, p); None if it is unknown.
+
+        It acts on symmetric matrices as vectors svec (geometry/symmetric.py).
+        """
 
 
 @runtime_checkable
@@ -167,7 +179,10 @@ class Priced(Protocol):
     """
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """The matrix C (d, d) of the class docstring for the weights G, in the units of `at`; None if it is unknown."""
+        """The matrix C (d, d) of the class docstring for the G with weights `G`; None if it is unknown.
+
+        C is in the units of `at`, which holds points and metric.
+        """
 
 
 def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
@@ -215,7 +230,10 @@ class Everywhere:
 
 
 class ExactView:
-    """A feasible matrix of rationals, and the points in it. The formulas take it in place of a view from `judge`."""
+    """A feasible matrix of rationals, and the points in it. The formulas take it in place of a view from `judge`.
+
+    metric: the matrix. D: the squared distances of the points in it.
+    """
 
     def __init__(self, metric: rational.Squares, D: rational.Distances):
         self.metric, self.D = metric, D
@@ -263,12 +281,15 @@ class ByFormulas(Everywhere, ABC):
     def image(self, G: Weights) -> Any:
         """The numbers computed from G that r depends on, in enclosures.
 
-        They also hold if every weight is rounded a few times more.
+        The enclosures also hold if every weight of G is rounded a few times more.
         """
 
     @abstractmethod
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
-        """The same numbers in rationals, for weights that are fractions; None if r(G) is -inf. hint: may be None."""
+        """The numbers computed from G that r depends on, in rationals; None if r(G) is -inf.
+
+        X: the points in rationals. The weights of G are fractions. hint: data that make the proof easier, or None.
+        """
 
     def value(self, view: Any) -> Approximate:
         return _evaluated(lambda: self.value_at(view))
@@ -293,7 +314,10 @@ def _evaluated(formula: Callable[[], Any]) -> Approximate:
 
 
 class SeenBy:
-    """The points under a psd metric: squared distances and images z with D_ij = |z_i - z_j|^2, with error bounds."""
+    """The points under a psd metric: squared distances and images z with D_ij = |z_i - z_j|^2, with error bounds.
+
+    X (n, d): the points. sight: their images under a root of the metric (numbers/rounding.py).
+    """
 
     def __init__(self, X: FloatArray, sight: Seen):
         self.X, self.sight = X, sight

@@ -1,7 +1,8 @@
-"""A budget: R(M) = 0 where the sum of D over similar pairs is at most 1.
+"""A budget: R(M) = 0 where the sum of the squared distances of similar pairs is at most 1, else inf.
 
-This sum is <S, M>, S = sum of X_p over similar pairs. lambda_max is the largest eigenvalue of G relative to S, or 0 if
-that is larger: the smallest number l >= 0 with l S - G psd. r(G) = -lambda_max (base.py).
+This sum is <S, M>, S = sum of (x_i - x_j)(x_i - x_j)^T over similar pairs. G is the matrix that belongs to the dual
+variables. lambda_max is the largest eigenvalue of G relative to S, or 0 if that is larger: the smallest number l >= 0
+with l S - G psd. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ from cvxml.numbers.vocabulary import exact
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """The points under a metric with a sum over similar pairs of at most 1: squared distances with error bounds."""
+    """The points under a metric with a sum over similar pairs of at most 1: squared distances with error bounds.
+
+    apart: returns the differences x_i - x_j of given pairs. judged: the metric.
+    """
 
     apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
     judged: MetricWithinBudget
@@ -49,17 +53,18 @@ class Within:
 
 
 class Level(NamedTuple):
-    """The dual variables' G, and a number `level` such that level S - G is psd, as `image` of the formulas."""
+    """The matrix G, and a number `level` such that level S - G is psd, which proves r(G) >= -level."""
 
     level: Any
     G: Weights
 
 
 class Budget(ByFormulas):
-    """R(M) = 0 where the sum of D over similar pairs is at most 1.
+    """R(M) = 0 where the sum of the squared distances of similar pairs is at most 1.
 
-    labels: the points grouped modulo the span of the similar differences, exactly. rank: the dimension of that span,
-    or None to take the number of directions that double precision sees. Solvers use None; bounds are then not proved.
+    similar (s, 2): the similar pairs of points X (n, d). labels (n,): the points grouped modulo the span of the similar
+    differences, exactly. rank: the dimension of that span, or None to take the number of directions that double
+    precision sees. Only solvers use None, because bounds are then not proved.
     """
 
     def __init__(self, X: FloatArray, similar: IntArray, labels: IntArray, rank: int | None):
@@ -93,11 +98,14 @@ class Budget(ByFormulas):
         return -image.level
 
     def excess_at(self, at: Any, image: Level) -> Any:
-        """level - <G, M>"""
+        """The excess level - <G, M>, for a view `at` of the metric M."""
         return image.level - product(at, image.G)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best bound. Every t > 0 is feasible."""
+        """The factor t of the dual variables with the best bound. Every t > 0 is feasible.
+
+        ray: the function t -> k(t a) of the losses.
+        """
         slope = self._largest(G).value
         if not math.isfinite(slope):  # there is no proved bound
             return 1.0
@@ -142,5 +150,5 @@ class Budget(ByFormulas):
         )
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C = s S with s = -r(G), so that C - G is psd."""
+        """C = s S with s = -r(G), so that C - G is psd, in the units of `at`."""
         return -self.bound(G).value * at.total(Weights(self.similar, np.ones(len(self.similar))))

@@ -52,12 +52,13 @@ SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to a
 
 
 class Combined(SeenBy):
-    """A view of points in the metric M (d, d) with weights w (K,).
+    """A view of points X (n, d) in the metric M (d, d) with weights w (K,).
 
-    The matrix that is judged differs from M by up to `error` in each entry, and the enclosure M contains both.
+    sight: the images of the points in M. The matrix that is judged differs from M by up to `error` (d, d) in each
+    entry, because of rounding. The attribute M is an enclosure that contains both.
 
-    A distance then has an error of up to |e|^T error |e|. This is at most sum_k per_k e_k^2,
-    per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.
+    The difference changes a distance by up to |e|^T error |e|, where e is the difference of two points. This is at most
+    sum_k per_k e_k^2 with per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.
     """
 
     def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, M: Enclosure, error: FloatArray):
@@ -123,7 +124,7 @@ class Combinations(ByFormulas):
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """The combination of the b_k b_k^T that is nearest to A (d, d), in rationals.
 
-        root (K,): its weights, if they are known. A root (d, r) is ignored.
+        root: the weights (K,) of the combination, if they are known. Another root, a matrix (d, r), is ignored.
         """
         w = _known(root, len(self.B))
         w = weighted(A, self.B, self.X).w if w is None else w
@@ -135,7 +136,7 @@ class Combinations(ByFormulas):
         return rational.Squares(V, at, distance, fractions(w))
 
     def exact_gains(self, X: rational.Plane, G: Weights) -> list[Fraction]:
-        """The numbers c_k = b_k^T G b_k as fractions."""
+        """The numbers c_k = b_k^T G b_k as fractions. X: the points in rationals."""
         M, common = X.outer(G.pairs, fractions(G.w))
         return [value / common * scaled(1, 2 * X.at) for value in _exact_forms(self.B, M)]
 
@@ -155,11 +156,14 @@ class SumOfWeights(Combinations):
         return 0
 
     def excess_at(self, at: Any, image: Any) -> Any:
-        """sum w (beta - c)"""
+        """The excess sum_k w_k (beta - c_k), for a view `at` of the metric with weights w. image: the numbers c_k."""
         return total(at.w * (like(at.w, self.beta, rounded=1) - image))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best k(t a) and t c_k <= beta for every k."""
+        """The factor t of the dual variables with the best k(t a) and t c_k <= beta for every k.
+
+        ray: the function t -> k(t a) of the losses.
+        """
         c = self.gains(G)
         most = float(np.max(c.mid + 2 * c.rad))  # twice the error, because a multiple rounds c again
         if not math.isfinite(most):
@@ -179,7 +183,7 @@ class SumOfWeights(Combinations):
         return Approximate(0.0 if (c.mid + c.rad <= self.beta).all() else -math.inf, 0.0)
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
-        """The numbers c_k if each is at most beta, else None."""
+        """The numbers c_k if each is at most beta, else None. X: the points in rationals. hint: not used."""
         c = self.exact_gains(X, G)
         return exact(c) if max(c) <= self.beta else None
 
@@ -193,7 +197,7 @@ class Norm(NamedTuple):
 
 
 class NormOfCombination(Combinations):
-    """R(M) = 1/2 ||M||^2."""
+    """R(M) = 1/2 ||M||^2, with r(G) = -1/2 ||N||^2."""
 
     def value_at(self, at: Any) -> Any:
         return total(square(at.M)) / 2
@@ -202,11 +206,14 @@ class NormOfCombination(Combinations):
         return -total(square(image.N)) / 2
 
     def excess_at(self, at: Any, image: Norm) -> Any:
-        """1/2 ||M - N||^2 + sum w (s - c)"""
+        """The excess 1/2 ||M - N||^2 + sum w (s - c), for a view `at` of the metric M with weights w."""
         return total(square(at.M - image.N)) / 2 + total(at.w * (image.s - image.c))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best bound, after subtraction of the error bound."""
+        """The factor t of the dual variables with the best bound k(t a) + r(t G), less its error bound.
+
+        ray: the function t -> k(t a) of the losses.
+        """
         return best_of_square(self.bound(G), ray)
 
     def radius(self, gap: float) -> float:
@@ -214,7 +221,10 @@ class NormOfCombination(Combinations):
         return math.sqrt(2 * gap)
 
     def around(self, looked: JudgedMatrix, gap: float) -> float:
-        """A bound of the distance between the optimum and a matrix that is judged by its nearest combination."""
+        """A bound of the distance between the optimum and a matrix that is judged by its nearest combination.
+
+        looked: that combination, with the distance of the matrix to it. gap: a bound of its gap.
+        """
         assert isinstance(looked.feasibility, ConeFeasibility)
         return self.radius(gap) + looked.feasibility.away
 
@@ -234,19 +244,22 @@ class NormOfCombination(Combinations):
         return Norm(Enclosure(np.full(N.shape, np.inf)), s, c)
 
     def proposed(self, G: Weights) -> FloatArray:
-        """Approximate weights (K,) of the projection of G on the cone of all sum_k w_k b_k b_k^T, w >= 0."""
+        """Approximate weights (K,) of the combination sum_k w_k b_k b_k^T, w >= 0, that is nearest to G."""
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         return projected(self.B, (E.T @ (E * G.w.astype(float)[:, None])))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: ArrayLike | None) -> Norm:
-        """N, s and c of the module docstring in rationals. hint: the weights z (K,) of N."""
+        """N, s and c of the module docstring in rationals. X: the points in rationals.
+
+        hint: approximate weights (K,) of N, or None.
+        """
         c = self.exact_gains(X, G)
         V, at = _combination(self.B, self._exact_weights(c, G, hint))
         s = exact(value * scaled(1, at) for value in _exact_forms(self.B, V))
         return Norm(rational.matrix(V, scaled(1, at)), s, exact(c))
 
     def exact_norm(self, X: rational.Plane, G: Weights) -> list[Fraction]:
-        """Weights z (K,) of N = sum z_k b_k b_k^T with s_k >= c_k for every k."""
+        """Weights z (K,) of N = sum z_k b_k b_k^T with s_k >= c_k for every k. X: the points in rationals."""
         return self._exact_weights(self.exact_gains(X, G), G, None)
 
     def _exact_weights(self, c: list[Fraction], G: Weights, hint: ArrayLike | None) -> list[Fraction]:
@@ -269,9 +282,9 @@ class NormOfCombination(Combinations):
 
 
 def seen(X: FloatArray, B: FloatArray, w: FloatArray) -> Seen:
-    """The images of X (n, d) under a root of the combination with weights w (K,), with error bounds.
+    """The images of X (n, d) under a root of sum_k w_k b_k b_k^T, with error bounds.
 
-    The columns of the root are sqrt(w_k) b_k.
+    B (K, d): the vectors b_k as rows. w (K,): the weights. The columns of the root are sqrt(w_k) b_k.
     """
     used = w > 0
     root = np.ascontiguousarray((B[used] * np.sqrt(w[used])[:, None]).T)
@@ -285,7 +298,10 @@ def seen(X: FloatArray, B: FloatArray, w: FloatArray) -> Seen:
 
 
 def projected(B: FloatArray, G: FloatArray) -> FloatArray:
-    """Approximate weights (K,) of the combination of the rows of B that is nearest to G (d, d)."""
+    """Approximate weights (K,) of the combination of the b_k b_k^T that is nearest to G (d, d).
+
+    B (K, d): the vectors b_k as rows.
+    """
     lengths = np.sum(B**2, axis=1)
     size = float(np.abs(G).max()) or 1.0
     V = squares(B / np.sqrt(lengths)[:, None]).T
@@ -307,7 +323,10 @@ def _forms(B: FloatArray, N: Enclosure) -> Enclosure:
 
 
 def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
-    """sum_k w_k b_k b_k^T as integers (d, d) and an exponent of two, for weights with powers of two as denominators."""
+    """sum_k w_k b_k b_k^T as integers (d, d), and the exponent of the power of two that multiplies them.
+
+    B (K, d): the vectors b_k as rows. w: weights with powers of two as denominators.
+    """
     V, at = whole(B)
     low = max((weight.denominator.bit_length() - 1 for weight in w), default=0)
     heavy = [
@@ -317,7 +336,7 @@ def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
 
 
 def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
-    """The numbers b_k^T M b_k, (K,), for integers M (d, d)."""
+    """The numbers b_k^T M b_k, (K,), for integers M (d, d). B (K, d): the vectors b_k as rows."""
     V, at = whole(B)
     products = (V * M).tolist()
     values = (
@@ -328,7 +347,7 @@ def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
 
 
 def _known(values: ArrayLike | None, count: int) -> FloatArray | None:
-    """The weights (count,), with negative ones replaced by 0, if `values` has one dimension; else None.
+    """`values` as weights (count,), with negative ones replaced by 0; None if it is no vector.
 
     Raises ValueError for another length.
     """

@@ -21,7 +21,11 @@ from cvxml.numbers.vocabulary import log_excess
 
 
 class Definite(NamedTuple):
-    """Bounds for all matrices T within `error` of S. All of them are positive definite."""
+    """Bounds for all matrices T within `error` of S. All of them are positive definite.
+
+    L: the Cholesky factor of S. W: close to L^-1. inverse, from_one (d, d): upper bounds of |T^-1| and of |I - T^-1|.
+    own (d, d): a bound of the rounding error of L L^T, and of results computed from L.
+    """
 
     L: FloatArray  # lower triangular
     W: FloatArray  # close to L^-1
@@ -41,7 +45,7 @@ class Definite(NamedTuple):
     def divergence(self, error: FloatArray) -> Approximate:
         """D_ld(T, I) = tr T - log det T - d for every T within `error` of S, as a value with an error bound.
 
-        The value is a sum of nonnegative terms. `error` as in `log_det`.
+        The value is a sum of nonnegative terms. `error` must be at most the one given to `definite`.
         """
         value = float(np.sum(log_excess(self.L.diagonal() ** 2)) + np.sum(np.tril(self.L, -1) ** 2))
         moved = float(np.sum(self.from_one * (error + self.own)))

@@ -1,12 +1,13 @@
 """Regularizers of diagonal metrics M = diag(m): a budget, and <C, M>.
 
-Budget: R(M) is 0 if the sum of D over similar pairs is at most 1. Only the diagonals of G and of S, the sum of X_p
-over similar pairs, matter, because <S, M> = sum_k m_k S_kk. So R(M) - <M, G> >= r(G) = -max(0, max_k G_kk / S_kk)
-over the features with S_kk > 0. The pairs of G must not differ in a feature with S_kk = 0, because r(G) would then be
--inf. The method has to check this; floats are equal or not, so the check is exact.
+Budget: R(M) is 0 if the sum of the squared distances of similar pairs is at most 1. Let S be the sum of X_p over
+similar pairs p = (i, j), X_p = (x_i - x_j)(x_i - x_j)^T. Only the diagonals of S and of G, the matrix that belongs to
+the dual variables, matter, because <S, M> = sum_k m_k S_kk. So R(M) - <M, G> >= r(G) = -max(0, max_k G_kk / S_kk) over
+the features with S_kk > 0. The pairs of G must not differ in a feature with S_kk = 0, because r(G) would then be -inf.
+The method has to check this; floats are equal or not, so the check is exact.
 
-<C, M>: r(G) is 0 if no diagonal entry of C - G is negative, else -inf. A row must have the dual variable 0 if its
-pairs differ in a feature with C_kk = 0 (`DiagonalLinear.labels`).
+<C, M>: r(G) is 0 if no diagonal entry of C - G is negative, else -inf. A row must have the dual variable 0 if its pairs
+differ in a feature with C_kk = 0 (`DiagonalLinear.labels`).
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ def examine_diagonal(
 ) -> tuple[MetricWithinBudget, DiagonalFeasibility]:
     """The metric max(diag(A), 0) / max(1, spent) that is judged in place of A (d, d), and the feasibility of A.
 
-    spent: the sum over similar pairs in max(diag(A), 0). Entries off the diagonal are measured in the given units and
-    in those of the features. unit (d,): the units of the features, if known.
+    similar (s, d): the differences of the similar pairs. spent: the sum over similar pairs in max(diag(A), 0). unit
+    (d,): the units of the features, if known. Entries off the diagonal are measured in the units of A and in those of
+    the features.
     """
     other = A - np.diag(np.diag(A))
     judged, found = examine_budget(A - other, similar, unit)
@@ -96,9 +98,10 @@ def share_of(part: FloatArray, of: FloatArray) -> float:
 
 
 class DiagonalBudget(Budget):
-    """R(M) = 0 where M is diagonal and the sum of D over similar pairs is at most 1.
+    """R(M) = 0 where M is diagonal and the sum of the squared distances of similar pairs is at most 1.
 
-    The pairs of G must not differ in a feature that is equal in all similar pairs.
+    similar (s, 2): the similar pairs of points X (n, d). The pairs of G must not differ in a feature that is equal in
+    all similar pairs.
     """
 
     def __init__(self, X: FloatArray, similar: IntArray):
@@ -138,19 +141,19 @@ class DiagonalBudget(Budget):
         return Approximate((max(0.0, float(ratio.max())) + error) * scale, error * scale)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """max(diag(A), 0)."""
+        """The matrix max(diag(A), 0) in rationals. root: not used."""
         D = np.diag(np.maximum(np.diag(A), 0.0))
         (V, at), (rest, low) = whole(D), whole(A - D)
         return rational.Squares(V, at, root_upward(scaled(sum_of_squares(rest), 2 * low)))
 
     def _exact_level(self, X: rational.Plane, G: Weights, hint: Any) -> Fraction:
-        """max(0, max_k G_kk / S_kk) as a fraction. hint: not used."""
+        """max(0, max_k G_kk / S_kk) as a fraction. X: the points in rationals. hint: not used."""
         S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
         gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
         return max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None, because no matrix C as in `Priced` is known."""
+        """None, because no matrix C with C - G psd and <C - G, M> = 0 is known."""
 
 
 class DiagonalLinear(Linear):
@@ -158,7 +161,7 @@ class DiagonalLinear(Linear):
 
     @cached_property
     def ground(self) -> Ground:
-        """The features with C_kk > 0, in units in which C has the diagonal 1."""
+        """The range of the diagonal of C: the features with C_kk > 0, in units in which C has the diagonal 1."""
         E = self.X[self.C.pairs[:, 0]] - self.X[self.C.pairs[:, 1]]
         used = E.any(axis=0)
         unit = np.sqrt(np.asarray(self.C.w, dtype=float) @ E[:, used] ** 2)
@@ -177,11 +180,14 @@ class DiagonalLinear(Linear):
         return _diagonal(super()._on_ground(G))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
-        """C - G if none of its diagonal entries is negative, else None."""
+        """C - G if none of its diagonal entries is negative, else None. X: the points in rationals. hint: not used."""
         left = self.image(G)
         return None if min(X.diagonal(left.pairs, fractions(left.w))) < 0 else left
 
 
 def _diagonal(S: Surplus) -> Surplus:
-    """The diagonal part of Z of a surplus. Its error is at most that of the whole matrix."""
+    """The surplus with the matrix Z replaced by its diagonal part.
+
+    The error of the diagonal part is at most that of the whole matrix.
+    """
     return S._replace(Z=np.diag(np.diag(S.Z)))

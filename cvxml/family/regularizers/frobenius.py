@@ -1,16 +1,17 @@
 """The regularizer R(M) = lam/2 ||M||^2 in Frobenius norm.
 
+G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py).
 r(G) = -||P_+(G)||^2 / (2 lam), attained at M = P_+(G) / lam. P_+ replaces negative eigenvalues by 0. The excess is
     lam/2 ||M - P_+(G)/lam||^2 + <M, P_+(-G)>.
 By strong convexity, a metric with a given gap is within sqrt(2 gap / lam) of the optimum.
 
-The proof does not depend on the accuracy of computed eigenvalues. For every psd S, r(G) >= -||G + S||^2 / (2 lam).
-The excess formula stays an identity if S replaces P_+(-G) and G + S replaces P_+(G). S is a square L L^T, where L is
-made from the computed eigenvectors. M is a square close to the matrix given. The distance of the computed numbers to
-these exact ones is bounded entry by entry.
+The proof does not depend on the accuracy of computed eigenvalues. For every psd S, r(G) >= -||G + S||^2 / (2 lam). The
+excess formula stays an identity if S replaces P_+(-G) and G + S replaces P_+(G). S is a square L L^T, where L is made
+from the computed eigenvectors. M is a square close to the matrix given. The distance of the computed numbers to these
+exact ones is bounded entry by entry.
 
-Everything is computed in units that give the points a size of about 1. If s is a power of two, X / s with lam / s^4
-is the same problem with the metric s^2 M.
+Everything is computed in units that give the points a size of about 1. If s is a power of two, X / s with lam / s^4 is
+the same problem with the metric s^2 M.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ class Frobenius(ByFormulas):
     """R(M) = lam/2 ||M||^2.
 
     lam > 0: a float, or a fraction for exact arithmetic.
-    features: True if the columns of X are features with units of their own. A matrix is then examined in these units
-    too.
+    features: True if the columns of X are features with units of their own. Feasibility is then also checked in these
+    units.
     """
 
     def __init__(self, X: FloatArray, lam: Any, *, features: bool = True):
@@ -103,7 +104,10 @@ class Frobenius(ByFormulas):
             self.weight = float(np.float64(lam) / np.float64(self.scale) ** 2 / np.float64(self.scale) ** 2)
 
     def shares(self, pairs: IntArray) -> FloatArray:
-        """Ones (p, 1), because there is only one metric. methods/plml/blocks.py has several metrics."""
+        """The share of each metric in the distances of `pairs`, (p, 1): ones, because there is only one metric.
+
+        methods/plml/blocks.py has several metrics.
+        """
         return np.ones((len(pairs), 1))
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
@@ -114,25 +118,35 @@ class Frobenius(ByFormulas):
         return JudgedMatrix(view, feasibility, bool(np.isfinite(view.error).all()), not psd.any())
 
     def _lam(self, x: Any, rounded: int = 0) -> Any:
-        """lam as a number of the kind of x: for enclosures in the units of this class, for rationals in those of X."""
+        """lam as a number of the kind of x, an enclosure or a rational.
+
+        For enclosures it is in the units of this class, for rationals in those of X. rounded: how many roundings
+        separate the float from the exact number.
+        """
         return like(x, self.lam if is_exact(x) else self.weight, rounded)
 
     def value_at(self, at: Any) -> Any:
-        """lam/2 ||M||^2. lam is multiplied first, so that the square of a small metric does not underflow."""
+        """R(M) = lam/2 ||M||^2, for a view `at` of the metric M.
+
+        lam is multiplied first, so that the square of a small metric does not underflow.
+        """
         return total(self._lam(at.M) * at.M * at.M) / 2
 
     def conjugate_at(self, image: Split) -> Any:
-        """-||Q||^2 / (2 lam)"""
+        """The lower bound -||Q||^2 / (2 lam) of r(G), from the split G = Q - S."""
         return -total(image.Q / self._lam(image.Q) * image.Q) / 2
 
     def excess_at(self, at: Any, image: Split) -> Any:
-        """lam/2 ||M - Q/lam||^2 + <M, S>"""
+        """The excess lam/2 ||M - Q/lam||^2 + <M, S>, for a view `at` of the metric M and the split G = Q - S."""
         lam = self._lam(at.M, rounded=1)
         apart = at.M - image.Q / lam
         return total(lam * apart * apart) / 2 + total(at.M * image.S)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best bound, after subtraction of the error bound."""
+        """The factor t of the dual variables with the best bound k(t a) + r(t G), less its error bound.
+
+        ray: the function t -> k(t a) of the losses.
+        """
         return best_of_square(self.bound(G), ray)
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
@@ -148,7 +162,7 @@ class Frobenius(ByFormulas):
     def around(self, looked: JudgedMatrix, gap: float) -> float:
         """An upper bound of the distance between the optimum and a matrix that was projected before it was judged.
 
-        This function is the field `radius` of `Family`.
+        looked: the judged matrix. gap: a bound of its gap. A `Family` takes this function as its `radius`.
         """
         return self.radius(gap) + looked.feasibility.distance
 
@@ -163,7 +177,10 @@ class Frobenius(ByFormulas):
         return found
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: ArrayLike | None) -> Split:
-        """The split G = Q - S in the units of X, with Q = 0 if -G is psd. hint: L (d, r) with S near L L^T."""
+        """The split G = Q - S in the units of X, the points in rationals. If -G is psd, Q = 0.
+
+        hint: L (d, r) with S near L L^T, or None.
+        """
         M, common = X.outer(G.pairs, fractions(G.w))
         numbers = rational.matrix(M, scaled(1, 2 * X.at) / common)
         if sum(int(M[k, k]) for k in range(M.nrows())) <= 0 and is_psd(-M):
@@ -173,7 +190,7 @@ class Frobenius(ByFormulas):
         )
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """lam times the identity, in the units of `at`."""
+        """lam times the identity on vectors svec, (p, p), in the units of `at`."""
         rows, columns = triangle(len(at.spread))
         return np.diag(float(self.lam) / (at.spread[rows] * at.spread[columns]) ** 2)
 
@@ -224,7 +241,7 @@ def _distance_to_square(A: FloatArray) -> FloatArray:
 
 
 def _error_in_units(A: FloatArray, unit: FloatArray) -> FloatArray:
-    """The bound of `_distance_to_square` if the eigenvectors of A are computed in the units `unit` (d,)."""
+    """An entrywise bound of |A - R R^T|, with R from the eigenvectors of A in the units `unit` (d,)."""
     values, vectors = np.linalg.eigh(A / unit / unit[:, None])
     R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
     square = R @ R.T

@@ -1,4 +1,8 @@
-"""The linear regularizer <C, M>, C = sum_p w_p X_p over pairs p, w > 0. T is a basis of the range of C."""
+"""The linear regularizer R(M) = <C, M>, C = sum_p w_p X_p over pairs p = (i, j), w > 0.
+
+X_p = (x_i - x_j)(x_i - x_j)^T. G is the matrix that belongs to the dual variables. r(G) is 0 if C - G is psd, else
+-inf, and the excess is <C - G, M> (base.py). T is a basis of the range of C. P_+ replaces negative eigenvalues by 0.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +36,9 @@ from cvxml.numbers.rounding import (
 
 
 class Linear(ByFormulas):
-    """R(M) = <C, M> for C = sum_p w_p X_p, w > 0, over the pairs p of `C`.
+    """R(M) = <C, M> for the matrix C = sum_p w_p X_p, w > 0, given by its pairs p and weights w.
 
-    what: the subject of messages, for example "targets differ from their points".
+    X (n, d): the points. what: the subject of messages, for example "targets differ from their points".
     """
 
     def __init__(self, X: FloatArray, C: Weights, what: str):
@@ -63,7 +67,7 @@ class Linear(ByFormulas):
         return JudgedMatrix(SeenBy(self.X, sight), feasibility, finite)
 
     def value_at(self, at: Any) -> Any:
-        """<C, M>, as sum w D"""
+        """R(M) = <C, M>, the sum of w_p D_p over the pairs of C, for a view `at` of the metric M."""
         return product(at, self.C)
 
     def conjugate_at(self, image: Weights) -> Any:
@@ -71,14 +75,16 @@ class Linear(ByFormulas):
         return 0
 
     def excess_at(self, at: Any, image: Weights) -> Any:
-        """<C - G, M>"""
+        """The excess <C - G, M>, for a view `at` of the metric M. image: C - G."""
         return product(at, image)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound k(t a) among those with C - t G psd; 0 without one.
 
-        C is definite on its range, and T is a basis of the range. So C - t G is psd if T^T (C - t G) T is psd. Every
-        t up to the least eigenvalue of T^T C T, divided by the largest of T^T G T, is feasible.
+        ray: the function t -> k(t a) of the losses.
+
+        C is definite on its range, and T is a basis of the range. So C - t G is psd if T^T (C - t G) T is psd. Every t
+        up to the least eigenvalue of T^T C T, divided by the largest of T^T G T, is feasible.
         """
         at = self.ground
         if at.undecided:
@@ -94,7 +100,10 @@ class Linear(ByFormulas):
         return best(ray.value, min(longest, ray.longest))
 
     def surplus(self, G: Weights) -> Surplus:
-        """`Surplus` of Z = T^T (C - G) T. `error` allows a few more roundings of each dual variable."""
+        """The matrix Z = T^T (C - G) T, which must be psd, and a bound of its error.
+
+        The bound allows a few more roundings of each dual variable.
+        """
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), math.inf)
         return self._on_ground(self.image(G))
@@ -108,7 +117,7 @@ class Linear(ByFormulas):
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
-        """C - G as weights on pairs if it is psd, else None."""
+        """C - G as weights on pairs if it is psd, else None. X: the points in rationals. hint: not used."""
         left = self.image(G)
         return left if X.psd(left.pairs, fractions(left.w)) else None
 

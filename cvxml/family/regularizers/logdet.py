@@ -1,5 +1,7 @@
 """The log det divergence from a prior: R(M) = D_ld(M, A_0) = tr P M - log det M + log det A_0 - d, P = A_0^-1.
 
+G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py):
+
     r(G) = log det(A_0 (P - G))  if P - G is positive definite, attained at M = (P - G)^-1,
     R(M) - <M, G> - r(G) = sum f(eigenvalues of (P - G) M),    f(x) = x - 1 - log x.
 
@@ -15,8 +17,9 @@ the prior. Then
 
     R = D_ld(K, I + E),        r = log det(I + E) + log det((I + E)^-1 - C^T G C).
 
-These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. The prior, M and P - G
-are proved positive definite by ||E|| < 1/2, and by the same for all rounding in K and Z (definite.py).
+These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. ||E|| < 1/2 proves that
+the prior is positive definite. For M and P - G, a matrix that bounds all rounding in K or in Z takes the place of E
+(definite.py).
 """
 
 from __future__ import annotations
@@ -63,7 +66,10 @@ class Known(NamedTuple):
 
 
 class Positive(NamedTuple):
-    """The points under a metric A (d, d), with K = C^-1 A C^-T."""
+    """The points X under a metric A (d, d), with K = C^-1 A C^-T.
+
+    known: bounds of the inverse and of log det of K (definite.py); None if K is not proved positive definite.
+    """
 
     X: FloatArray
     A: FloatArray
@@ -98,7 +104,10 @@ class LogDet(Everywhere):
         return "" if self.beyond < 0.5 else PRIOR
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """The projection P_+(A). If it is singular, R is infinite. Singularity is decided in rationals."""
+        """The projection P_+(A), with negative eigenvalues replaced by 0.
+
+        If it is singular, R is infinite. Singularity is decided in rationals.
+        """
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
             K = self.inverse @ psd @ self.inverse.T
@@ -131,7 +140,7 @@ class LogDet(Everywhere):
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
 
-        0 if this bound is below that of zero dual variables, which is 0.
+        It is 0 if this bound is negative, because zero dual variables have the bound 0. ray: the function t -> k(t a).
         """
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):
@@ -202,7 +211,10 @@ class LogDet(Everywhere):
         return Known((W + W.T) / 2, terms * EPS * unsigned)
 
     def _left(self, image: Known) -> tuple[Known, Definite | None]:
-        """Z = I - C^T G C, and its `Definite`, or None if rounding, also that of the prior, may make Z indefinite."""
+        """Z = I - C^T G C, and the bounds of its inverse and log det (definite.py).
+
+        The bounds are None if rounding, also that of the prior, may make Z indefinite. image: C^T G C.
+        """
         Z, error = np.eye(len(self.C)) - image.at, image.error
         error = error + 2 * EPS * np.abs(Z)
         return Known(Z, error), None if self.undecided else definite(Z, error + self._beside())
@@ -213,7 +225,10 @@ class LogDet(Everywhere):
         return beside
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The psd matrix of rationals that is judged in place of A (d, d). Raises SingularMetric if it is singular."""
+        """The psd matrix of rationals that is judged in place of A (d, d). Raises SingularMetric if it is singular.
+
+        root: M with M M^T near A, if it is known.
+        """
         metric = rational.judged(A, root)
         if int(metric.V.det()) == 0:
             raise SingularMetric("the metric is singular, so its log det divergence is infinite")
@@ -223,7 +238,7 @@ class LogDet(Everywhere):
         return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """R(M) = tr(A_0^-1 M) - log det(A_0^-1 M) - d, as a ball."""
+        """R(M) = tr(A_0^-1 M) - log det(A_0^-1 M) - d, as a ball, for M = `metric`. D: not used."""
         prior, at = whole(self.prior)
         d, power = len(self.prior), metric.at - at
         product = prior.inv() * metric.V
@@ -234,7 +249,7 @@ class LogDet(Everywhere):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """r(G) = log det(A_0 - A_0 G A_0) - log det A_0, as a ball; None if P - G is not positive definite.
 
-        The first matrix is A_0 (P - G) A_0, which is positive definite if and only if P - G is.
+        A_0 - A_0 G A_0 is A_0 (P - G) A_0, which is positive definite if and only if P - G is. hint: not used.
         """
         if not (G.w != 0).any():
             return Fraction(0)
@@ -286,7 +301,11 @@ def distance(A: FloatArray, gap: float) -> float:
 
 
 def radius(looked: JudgedMatrix, gap: float) -> float:
-    """A bound of the distance between the optimum and the matrix judged, for the regularizer `LogDet`."""
+    """A bound of the distance between the optimum and a matrix, for the regularizer `LogDet`.
+
+    looked: the matrix that was judged in place of it. gap: a bound of its gap. A `Family` takes this function as its
+    `radius`.
+    """
     view = looked.view
     assert isinstance(view, Positive)
     return distance(view.A, gap) + looked.feasibility.distance

@@ -1,14 +1,17 @@
 """A misreading of lam/2 ||M||^2: each pair of entries M_ij, M_ji counts once instead of twice.
 
+A misreading is another problem that an implementation may solve by mistake. `left` is the test of a metric for this
+mistake. The problem is
+
     min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi(v_t),     v_t = <M, H_t>,
 
-with H_t = X_il - X_ij for the triplet t = (i, j, l), so that v_t is a difference of squared distances.
-Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
+with H_t = X_il - X_ij for the triplet t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T. So v_t is a difference of squared
+distances. Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
 
 Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
     optimum  >=  sum_t (a_t - width/2 a_t^2)  -  1/2 sum_ij (G + S)_ij^2 / V_ij,    V_ii = lam, V_ij = lam/2 for i != j.
-The gap is the excess of the loss, plus 1/2 sum_ij V_ij (M - (G + S)/V)_ij^2 + <M, S>. It is computed in enclosures.
-At the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
+The gap is the excess of the loss, plus 1/2 sum_ij V_ij (M - (G + S)/V)_ij^2 + <M, S>. It is computed in enclosures. At
+the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
 metric M. For the hinge, a_t is c if v_t < 1, and 0 if v_t > 1. If v_t = 1, a least-squares fit of S M = 0 gives a_t.
 For the rounded hinge, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
 every such a and S, including inexact ones.
@@ -78,7 +81,10 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
 
 
 def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
-    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of those that `_fitted` has to replace."""
+    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of those that `_fitted` has to replace.
+
+    c, width: those of the module docstring; width is 0 for the hinge. The mask marks the triplets with v close to 1.
+    """
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)
     return np.where(v < 1, c, 0.0), np.abs(1 - v) <= AT_THE_MARGIN
@@ -87,7 +93,8 @@ def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarra
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:
     """Dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||.
 
-    far, near (t, d): the differences x_i - x_l and x_i - x_j of the triplets.
+    rest (d, d): the matrix (lam Y - G) M of the module docstring, with the G of all other triplets. far, near (t, d):
+    the differences x_i - x_l and x_i - x_j of the triplets. M (d, d): the metric.
     """
     from scipy.optimize import lsq_linear  # takes a tenth of a second to load
 

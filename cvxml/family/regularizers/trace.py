@@ -1,4 +1,7 @@
-"""R(M) = v tr M, with r(G) = 0 if v I - G is psd, else -inf. It is a linear regularizer with C = v I."""
+"""R(M) = v tr M, with r(G) = 0 if v I - G is psd, else -inf. It is a linear regularizer with C = v I.
+
+G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 
 
 class Traced(SeenBy):
-    """The points under a psd metric, with the trace of the metric. Distances do not determine the trace."""
+    """The points X under a psd metric, with the trace of the metric. Distances do not determine the trace.
+
+    sight: the images of the points in the metric. psd (d, d): the metric.
+    """
 
     def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
         super().__init__(X, sight)
@@ -36,7 +42,7 @@ class Traced(SeenBy):
 
 
 class Trace(Linear):
-    """R(M) = v tr M, v > 0: a float, or a fraction for exact arithmetic."""
+    """R(M) = v tr M for points X (n, d), v > 0: a float, or a fraction for exact arithmetic."""
 
     def __init__(self, X: FloatArray, v: Any):
         super().__init__(X, NOTHING, "the points differ")
@@ -58,7 +64,7 @@ class Trace(Linear):
         return judged._replace(view=Traced(self.X, judged.view.sight, examine(A)[0]))
 
     def value_at(self, at: Any) -> Any:
-        """v tr M"""
+        """R(M) = v tr M, for a view `at` of the metric M."""
         return like(at.trace, self.v) * at.trace
 
     def conjugate_at(self, image: Weights) -> Any:
@@ -66,11 +72,14 @@ class Trace(Linear):
         return 0
 
     def excess_at(self, at: Any, image: Weights) -> Any:
-        """<v I - G, M>"""
+        """The excess <v I - G, M>, for a view `at` of the metric M. image: G."""
         return self.value_at(at) - product(at, image)
 
     def surplus(self, G: Weights) -> Surplus:
-        """`Surplus` of Z = I - G / v, which must be psd. `error` allows a few more roundings of each dual variable."""
+        """The matrix Z = I - G / v, which must be psd, and a bound of its error.
+
+        The bound allows a few more roundings of each dual variable.
+        """
         own, error = self._on_ground(G)
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
@@ -79,7 +88,7 @@ class Trace(Linear):
         return G
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
-        """G itself if v I - G is psd, else None."""
+        """G itself if v I - G is psd, else None. X: the points in rationals. hint: not used."""
         pulled, common = X.outer(G.pairs, fractions(G.w))
         level = Fraction(self.v) * common / scaled(1, 2 * X.at)
         d = pulled.nrows()

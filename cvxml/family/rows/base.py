@@ -24,7 +24,7 @@ MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numb
 
 
 class Duals(NamedTuple):
-    """Dual variables of some rows. Each key appears once; all other rows have the dual variable 0."""
+    """Dual variables `a` (t,), and the `key` (t,) of the row of each. All other rows have the dual variable 0."""
 
     a: Any  # (t,) floats, or fractions for exact arithmetic
     key: IntArray  # (t,)
@@ -54,7 +54,11 @@ def joined(parts: Sequence[Weights]) -> Weights:
 
 
 class Block(NamedTuple):
-    """The values of some rows in a metric. Rows of one group are always in the same block."""
+    """The values v of some rows in a metric. Rows of one group are always in the same block.
+
+    error: bounds of the errors of v. a: the dual variables of the rows. groups: the groups in the block, if v is a
+    table (g, n) of g groups with n rows each.
+    """
 
     v: FloatArray
     error: FloatArray  # bounds of the errors of v
@@ -100,16 +104,17 @@ class Rows(Protocol):
     def blocks(self, view: Any, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """The rows in a metric, block by block: every row with a dual variable, and every row with v < kept.
 
-        Some other rows may be included too.
+        Some other rows may be included too. view: the points under the metric.
         """
 
     def weights(self, duals: Duals) -> Weights:
         """The matrix G = sum_t a_t V_t, V_t = sum_p B_tp X_p, as weights on pairs."""
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """Drop the rows that have a pair of two points with different labels (n,).
+        """Drop the rows that have a pair of two points with different labels.
 
-        labels: those of the regularizer (`Regularizer.labels`).
+        labels (n,): points have equal labels if they differ by a vector of the range of the regularizer. Other pairs
+        could make its bound -inf.
         """
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
@@ -131,7 +136,10 @@ class MarginRows(Rows, WithEntries, Protocol):
     """Rows for solvers that add rows one by one. They take images z (n, r) of the points, and compute v from these."""
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """For the row of each key: True if the two points of each of its pairs have the same label (n,)."""
+        """For the row of each key: True if the two points of each of its pairs have the same label.
+
+        labels (n,): points have the same label if they differ by a vector of the range of the regularizer.
+        """
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
         """The values v (t,) of the rows with these keys (t,)."""
@@ -144,11 +152,11 @@ class MarginRows(Rows, WithEntries, Protocol):
         """An estimate of the work of one pass over all rows."""
 
     def sample(self, every: int) -> Self:
-        """About every `every`-th row, evenly spread. The keys are those of the new object."""
+        """An object with about every `every`-th row, evenly spread. A row may have another key there."""
 
 
 class Nearest(MarginRows, Protocol):
-    """Rows of a loss that needs the smallest margin."""
+    """Rows of a loss that needs the smallest value v."""
 
     def least(self, z: FloatArray) -> float:
         """The smallest positive v of all rows."""

@@ -1,4 +1,7 @@
-"""Rows of points: v are the squared distances from one point to all points, and these rows are a group."""
+"""Rows of points: v are the squared distances D_ik from one point i to all points k, and these rows are a group.
+
+base.py explains rows, their keys, and dual variables.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,16 @@ from cvxml.family.rows.base import BLOCK, Block, Duals, Entries, Weights, WideVi
 
 
 class ByPoint(NamedTuple):
-    """v_k = D_ik for some points i and all n points k, including i. One group for each i; key = group n + k."""
+    """v_k = D_ik for some points i and all n points k, including i.
+
+    points (g,): the points i, one group for each. The key of a row is (number of the group) n + k.
+    """
 
     points: IntArray  # (g,)
     n: int
 
     def table(self, duals: Duals) -> FloatArray:
-        """The dual variables of all rows as a table (g, n)."""
+        """The dual variables of all rows as a table (g, n); 0 for rows that `duals` does not list."""
         a = np.zeros(len(self.points) * self.n, dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a.reshape(len(self.points), self.n)
@@ -30,7 +36,10 @@ class ByPoint(NamedTuple):
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All rows, some points at a time. `kept` is ignored."""
+        """All rows, some points at a time.
+
+        view: the points under a metric. duals: the dual variables that the blocks contain. kept: not used.
+        """
         a, step = self.table(duals), max(1, BLOCK // self.n)
         for first in watched(range(0, len(self.points), step)):
             groups = slice(first, first + step)
@@ -38,7 +47,7 @@ class ByPoint(NamedTuple):
             yield Block(D, error, a[groups], groups)
 
     def weights(self, duals: Duals) -> Weights:
-        """The matrix sum a_ik X_ik as weights on pairs: a_ik + a_ki on the pair i < k."""
+        """The matrix sum a_ik (x_i - x_k)(x_i - x_k)^T as weights on pairs: a_ik + a_ki on the pair i < k."""
         both = np.zeros((self.n, self.n), dtype=duals.a.dtype)
         both[self.points] = self.table(duals)
         both = both + both.T
@@ -46,7 +55,7 @@ class ByPoint(NamedTuple):
         return Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables of all rows, but -inf for a pair of points with different labels.
+        """The dual variables of all rows, with -inf for a pair of points with different labels (n,).
 
         LogSumExp.to_domain turns -inf into 0.
         """

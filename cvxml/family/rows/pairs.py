@@ -1,4 +1,7 @@
-"""Rows of pairs: v is the squared distance of a pair, divided by a unit."""
+"""Rows of pairs: v is the squared distance of a pair, divided by a unit.
+
+base.py explains rows, their keys, and dual variables. X_t = (x_i - x_j)(x_i - x_j)^T for the pair t = (i, j).
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,16 @@ from cvxml.family.rows.base import (
 
 
 class PairRows(NamedTuple):
-    """v_t = D of the t-th listed pair, divided by `unit`. The key is t."""
+    """v_t is the squared distance of the t-th pair of `listed` (p, 2), divided by `unit`. The key of the row is t."""
 
     listed: IntArray  # (p, 2)
     unit: Any = 1.0  # a float, or a fraction for exact arithmetic
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """One block with all rows, because a loss may need their minimum."""
+        """One block with all rows, because a loss may need their minimum.
+
+        view: the points under a metric. duals: the dual variables that the block contains. kept: not used.
+        """
         D, error = view.pairs(self.listed)
         a = np.zeros(len(D))
         a[duals.key] = duals.a
@@ -38,7 +44,7 @@ class PairRows(NamedTuple):
             yield Block(D / self.unit, (error + 2 * EPS * np.abs(D)) / self.unit, a)
 
     def weights(self, duals: Duals) -> Weights:
-        """The matrix sum_t a_t X_t / unit as weights on pairs."""
+        """The matrix sum_t a_t X_t / unit as weights on pairs, for dual variables a."""
         return Weights(self._pairs_of(duals.key), duals.a if self.unit == 1 else duals.a / self.unit)
 
     def _pairs_of(self, key: IntArray) -> IntArray:

@@ -1,4 +1,7 @@
-"""Rows of triplets: v = D_il - D_ij, the squared distance to an impostor minus the one to a target."""
+"""Rows of triplets: v = D_il - D_ij, the squared distance to an impostor minus the one to a target.
+
+In v = sum_p B_tp D_p over pairs p (base.py), row t has two nonzero entries: 1 at the pair (i, l), and -1 at (i, j).
+"""
 
 from __future__ import annotations
 
@@ -29,20 +32,26 @@ from cvxml.family.rows.base import (
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
-    """The nonzero entries of B in v = D_il - D_ij for triplets; i, j, l (t,)."""
+    """The nonzero entries of B for the triplets (i, j, l), given as three arrays (t,)."""
     t = np.arange(len(i))
     pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
     return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(i)))
 
 
 class Triplets(NamedTuple):
-    """v = D_il - D_ij for each target (i, j) and each of its impostors l. key = (number of the target) n + l."""
+    """v = D_il - D_ij for each target (i, j) and each of its impostors l. key = (number of the target) n + l.
+
+    targets (p, 2): the pairs (i, j). impostors (p, n): True where the point l is an impostor of the target.
+    """
 
     targets: IntArray  # (p, 2)
     impostors: Any  # (p, n) True where the point l is an impostor of the target
 
     def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """First the rows with v < kept, for some points at a time; then the other rows that have a dual variable."""
+        """First the rows with v < kept, for some points at a time; then the other rows that have a dual variable.
+
+        view: the points under a metric. duals: the dual variables that the blocks contain.
+        """
         order = np.argsort(duals.key)
         priced, a = duals.key[order], duals.a[order]
         away = np.ones(len(priced), dtype=bool)
@@ -113,7 +122,7 @@ class Triplets(NamedTuple):
         return Duals(summed.astype(np.float64), key)
 
     def weights(self, duals: Duals) -> Weights:
-        """The matrix sum_t a_t (X_il - X_ij) as weights on pairs."""
+        """The matrix sum_t a_t (X_il - X_ij) as weights on pairs, X_ij = (x_i - x_j)(x_i - x_j)^T."""
         triplets = self.named(duals)
         return Weights(
             np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([duals.a, -duals.a])
@@ -128,7 +137,10 @@ class Triplets(NamedTuple):
             yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """For the row of each key: True if l has the label of i. A target always has the label of its point."""
+        """For the row of each key: True if l has the label of i, so that the points of its pairs have equal labels.
+
+        labels (n,): those of the regularizer. A target always has the label of its point.
+        """
         row, l = np.divmod(key, self.impostors.shape[1])
         return labels[self.targets[row, 0]] == labels[l]
 

@@ -1,4 +1,7 @@
-"""Metrics of limited rank, as A^T A with A (m, d)."""
+"""Metrics Q = A^T A of rank at most m, with A (m, d): their feasibility, and the nearest metric of limited rank.
+
+Methods use it that learn the linear map A: NCA and MLKR.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ INVISIBLE = 1e-6  # a row of A with at most this squared length counts as free; 
 class RankFeasibility(Feasibility):
     """The feasibility of a metric of limited rank: `beyond` is the largest eigenvalue that should be 0.
 
-    The eigenvalues are taken in coordinates of unit covariance, and `beyond` is relative to the norm there.
+    rank: the largest rank allowed. The eigenvalues are taken in coordinates of unit covariance, and `beyond` is
+    relative to the norm there.
     """
 
     rank: int = 0
@@ -29,9 +33,9 @@ class RankFeasibility(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The set of allowed metrics, in words, for example "a psd matrix of rank 2".
+        """The set of allowed metrics that `distance` refers to, in words, for example "a psd matrix of rank 2".
 
-        The rank is named only if that of the metric is too large. Then the distance is to the metric that is judged.
+        The rank is named only if that of the metric is too large.
         """
         if self.beyond <= FEASIBILITY_TOL:
             return super().nearest
@@ -47,7 +51,10 @@ class RankFeasibility(Feasibility):
 
 
 def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
-    """The nearest metric of rank at most m, (r, r) in the coordinates `at`, and the feasibility of Q (d, d)."""
+    """The nearest metric of rank at most m, as a matrix (r, r), and the feasibility of Q (d, d).
+
+    at: r coordinates of the points with unit covariance. The nearest metric is found and returned in these coordinates.
+    """
     found = examine(Q, at.Y @ at.back.T)[1]
     values, vectors = np.linalg.eigh(at.inside(Q))
     values = np.maximum(values, 0)

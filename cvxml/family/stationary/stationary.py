@@ -1,13 +1,14 @@
-"""How far A^T A is from a stationary point of a function F, in balls (core/balls.py).
+"""How far A^T A is from a stationary point of a function F, in balls: intervals with a proved radius (core/balls.py).
 
-A (m, d) is a linear map, Q = A^T A its metric, and X_ij = (x_i - x_j)(x_i - x_j)^T. dF/dQ must be a weighted sum of
-X_ij. With unit covariance C of the points and G = dF/dQ: |A|^2 = tr QC and |dF/dA|^2 = 4 tr QG C^-1 G. If features
-depend on each other, C is the covariance of a basis of the features, found by exact ranks.
+A (m, d) is a linear map, Q = A^T A its metric, and X_ij = (x_i - x_j)(x_i - x_j)^T. G = dF/dQ must be a weighted sum of
+X_ij. Norms are taken in coordinates in which the points have unit covariance. With their covariance C this means
+|A|^2 = tr QC and |dF/dA|^2 = 4 tr QG C^-1 G. If features depend on each other, C is the covariance of a basis of the
+features, found by exact ranks.
 
-There are two kinds of steps. A change of the used rows of A may have the length max(|A|, 1); it decreases F by at most
-`gradient`, to first order in A. If fewer than m rows are used, a free row may become a row of that length; it
-decreases F by at most `free`, to first order in Q. Both at once, with this length in total, decrease F by at most 5/4
-of the larger number: gradient c + free s^2 with c^2 + s^2 = 1.
+A row of A is used, or it is free: 0. There are two kinds of steps. A change of the used rows may have the length
+max(|A|, 1); it decreases F by at most `gradient`, to first order in A. If fewer than m rows are used, a free row may
+become a row of that length; it decreases F by at most `free`, to first order in Q. Both at once, with this length in
+total, decrease F by at most 5/4 of the larger number: gradient c + free s^2 with c^2 + s^2 = 1.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class FirstOrder(NamedTuple):
-    """First-order quantities of F at a metric: |A|^2, |dF/dA|^2 and dF(tA)/dt as balls, and the gain by a free row."""
+    """First-order quantities of F at a metric, with A and the norms of the module docstring.
+
+    length: |A|^2. gradient: |dF/dA|^2. slope: dF(tA)/dt at t = 1. These are balls. free: an upper bound of the decrease
+    of F by a free row, per squared length of the row; 0 if no row is free.
+    """
 
     length: Any  # |A|^2
     gradient: Any  # |dF/dA|^2
@@ -48,8 +53,8 @@ class FirstOrder(NamedTuple):
 def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> FirstOrder:
     """The first-order quantities of F at the metric Q, at the present precision of balls.
 
-    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = dF/dQ = sum weights_ij X_ij.
-    m: the number of rows of A.
+    points (n, d): integers, and the exponent of the power of two that multiplies them. m: the number of rows of A.
+    weights (n, n): balls, with G = dF/dQ = sum weights_ij X_ij.
     """
     arb, arb_mat, n = flint().arb, flint().arb_mat, points[0].nrows()
     S, X, metric, basis = laplacian(weights), balls(*points), balls(Q.V, Q.at), basis_of(points[0])
@@ -77,7 +82,7 @@ def laplacian(weights: Any) -> Any:
 
 
 def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
-    """The points nearest to point i, including ties up to rounding.
+    """The indices of the points nearest to point i, including ties up to rounding.
 
     row: integer distances from i to all points. largest: the largest distance of any two points.
     """
@@ -87,11 +92,11 @@ def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
 
 
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
-    """The sum of the absolute values of the terms of dF(tA)/dt at t = 1.
+    """The sum of the absolute values 2 |weights_ij| D_ij of the terms of dF(tA)/dt at t = 1.
 
-    If |A| < 1, it is divided by |A|^2, so that it belongs to |A| = 1. In each row of D, the smallest distance is
-    subtracted first. D (n, n): squared distances as integers, which are multiplied by 2^unit. weights: as in
-    `first_order`.
+    In each row of D, the smallest distance is subtracted first. If |A| < 1, the sum is divided by |A|^2: it is then the
+    sum for the multiple of A with |A| = 1 and the same weights. D (n, n): squared distances as integers, which are
+    multiplied by 2^unit. weights (n, n): balls, with dF/dQ = sum weights_ij X_ij.
     """
     n, parts = len(D), []
     for i, row in watched(enumerate(D)):
@@ -109,7 +114,8 @@ def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
 def won_at_most(of: FirstOrder) -> tuple[float, float]:
     """Upper bounds of the decrease of F, to first order, by the two kinds of steps of length max(|A|, 1).
 
-    The first bound is for a change of the used rows (the gradient), the second for a free row.
+    The first bound is for a change of the used rows (the gradient), the second for a free row. of: the first-order
+    quantities at the metric.
     """
     size = root_upward(max(ends(of.length)[1], Fraction(1)))
     gradient = size * root_upward(max(ends(of.gradient)[1], Fraction(0)))
@@ -117,7 +123,10 @@ def won_at_most(of: FirstOrder) -> tuple[float, float]:
 
 
 def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
-    """The smallest scale, or 0 if rounding of the objective (a ball) could explain it."""
+    """The smallest of `scales`, the candidates for the number that gaps are relative to.
+
+    The result is 0 if rounding of the objective (a ball) could explain the smallest one.
+    """
     least = min(scales)
     return least if least > max(abs(end) for end in ends(objective)) / ROUNDING else Fraction(0)
 
@@ -125,10 +134,11 @@ def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
 def interval(
     Q: FloatArray, M: FloatArray, objective: Any, left: tuple[float, float], scale: Fraction
 ) -> Exact:
-    """The interval of the first-order step at M M^T, which stands for Q (d, d).
+    """The interval of the first-order step at M M^T, M (d, r), which stands for Q (d, d).
 
-    Its ends are the objective minus the largest decrease, and the objective. objective: a ball. left: the result of
-    `won_at_most`. scale: of the gap. Raises ValueError if `left` is infinite.
+    Its ends are the objective minus the largest decrease, and the objective. objective: a ball. left: the largest
+    decreases by both kinds of steps, from `won_at_most`. scale: the number that the gap is relative to. Raises
+    ValueError if `left` is infinite.
     """
     if math.isinf(max(left)):
         raise ValueError(
@@ -143,7 +153,7 @@ def interval(
 def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None = None) -> FloatArray:
     """A matrix M (d, r), r <= m, with M M^T close to Q (d, d); `root` itself if it is given.
 
-    at: coordinates of the points. Raises ValueError if the rank of `root` is above m.
+    at: coordinates of the points with unit covariance. Raises ValueError if the rank of `root` is above m.
     """
     M = components(Q, m, at).T if root is None else given_rows(root, len(Q), "root")
     if (rank := int(whole(M)[0].rank())) > m:
@@ -154,7 +164,7 @@ def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None 
 def components(Q: FloatArray, m: int, at: Coordinates) -> FloatArray:
     """A matrix A (rows, d), at most m rows, with A^T A close to Q (d, d). All proofs are made for this A.
 
-    at: coordinates of the points. If A^T A would be 0, the result is a single row of zeros.
+    at: coordinates of the points with unit covariance. If A^T A would be 0, the result is a single row of zeros.
     """
     inside = examine_rank(Q, m, at)[0]
     return root_inside(inside) @ at.to.T if inside.any() else np.zeros((1, len(Q)))
@@ -178,7 +188,10 @@ def squared(A: FloatArray) -> Squares:
 
 
 def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Increasing eigenvalues of A v = lambda C v, and eigenvectors v. They are inaccurate if C is nearly singular."""
+    """Increasing eigenvalues lambda of A v = lambda C v, and the eigenvectors v as columns, for A, C (r, r).
+
+    They are inaccurate if C is nearly singular.
+    """
     size = np.sqrt(np.diag(C))
     w, V = np.linalg.eigh(C / np.outer(size, size))
     W = V / np.sqrt(np.maximum(w, EPS * w[-1])) / size[:, None]
@@ -189,8 +202,8 @@ def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _rank_is_used(m: int, A: Any, C: Any) -> bool:
     """True if no row of the linear map is free: m is below the rank of C, and m eigenvalues are above INVISIBLE.
 
-    These are eigenvalues of A v = lambda C v for A = C M C with the metric M. They are bounded on the span of m
-    vectors.
+    These are the eigenvalues of A v = lambda C v, for the matrix A = C Q C of the metric Q, as balls. They are bounded
+    on the span of m vectors.
     """
     if m >= C.nrows():
         return False
@@ -202,7 +215,7 @@ def _rank_is_used(m: int, A: Any, C: Any) -> bool:
 def _won(G: Any, C: Any) -> float:
     """A number t, close to the smallest, with G + t C proved psd; inf if none is found.
 
-    It bounds the decrease of F by a free row, per squared length of that row.
+    It bounds the decrease of F by a free row, per squared length of that row. G = dF/dQ and C are matrices of balls.
     """
     guess = max(0.0, -float(_pencil(floats(G), floats(C))[0][0]))
     least = float(np.abs(floats(G)).max() / np.abs(floats(C)).max())

@@ -1,8 +1,8 @@
-"""Certificates of methods with objective and bound given as balls (core/balls.py).
+"""Certificates of methods with objective and bound given as balls.
 
-Points, metric and dual variables are floats, so they are rational numbers. Objective and bound are computed from them
-to at least 256 bits, and are rounded to floats at the end. The gap then has all digits of a float, and its error
-bound is that of the last rounding.
+A ball is an interval with a midpoint and a proved radius (core/balls.py). Points, metric and dual variables are floats,
+so they are rational numbers. Objective and bound are computed from them to at least 256 bits, and are rounded to floats
+at the end. The gap then has all digits of a float, and its error bound is that of the last rounding.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ def certificate(
     feasibility: Feasibility,
     dual: Dual,
 ) -> Certificate:
-    """The certificate of a metric, from its objective and a lower bound of all objectives. Both are balls.
+    """The certificate of a metric, from its objective and a lower bound of the optimum. Both are balls.
 
     objective: inf for a metric that is infeasible or has an infinite objective.
     scale: the number that gaps are relative to.
     radius: maps an upper bound of the gap to a bound of the distance to the optimum.
+    feasibility: that of the metric. dual: the dual variables that the certificate stores.
     """
     if math.isinf(float(objective)):
         figures = math.inf, float(bound), math.inf, scale, 0.0, math.inf
@@ -57,9 +58,10 @@ def certificate(
 
 
 def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
-    """The matrix that exact arithmetic judges in place of the metric A (d, d): psd, and equal to A or close to it.
+    """The positive definite matrix that exact arithmetic judges in place of the metric A (d, d).
 
-    root: M with M M^T near A, if it is known. Raises SingularMetric if the matrix is singular.
+    It is A itself if A is exactly psd and no root is given, else a matrix M M^T close to A. root: M (d, r), if it is
+    known. Raises SingularMetric if the matrix is singular.
     """
     metric = judged(A, root)
     if not is_definite(metric.V):

@@ -1,10 +1,15 @@
 """The certificate in exact arithmetic: a proved interval around the optimum, for every member of the family.
 
-Points, metric and dual variables are floats, so they are rational numbers. The distances are then rational too, and
-so are objective and bound if the loss is rational. Logarithms and roots are balls (core/balls.py), and the outer end
-of each ball is used. No result depends on floating-point accuracy. The dual variables of the double-precision proof
-are moved into the domain exactly. A matrix that must be psd is proved psd (core/integer_matrices.py). If it is not
-psd, the dual variables are made a little smaller, or are mixed with strict ones.
+As in theorem.py, the objective is R(M) plus losses. Dual variables a give the lower bound k(a) + r(G), where the matrix
+G is linear in a. Points, metric and dual variables are floats, so they are rational numbers. The distances are then
+rational too, and so are objective and bound if the loss is rational. Logarithms and roots are balls, which are
+intervals with a proved radius (core/balls.py), and the outer end of each ball is used. No result depends on
+floating-point accuracy.
+
+The dual variables of the double-precision proof are moved into the domain exactly. A matrix that must be psd is proved
+psd (core/integer_matrices.py). If it is not psd, the dual variables are made a little smaller. For a loss with a domain
+that contains no multiples, they are mixed with strict ones instead, for which the matrix is positive definite. Such a
+family has `anchors` (strict_prices.py).
 """
 
 from __future__ import annotations
@@ -37,14 +42,14 @@ def interval(
     strict: Duals | None = None,
     hint: Any = None,
 ) -> Exact:
-    """Prove lower bound <= optimum <= objective, for a family with exact constants and repaired dual variables.
+    """Prove lower bound <= optimum <= objective, for a family with constants that are fractions.
 
     The upper end is the objective of A (d, d) if A is exactly feasible, else of a feasible matrix near A.
-    - duals: one `Duals` for each term.
+    - duals: one `Duals` for each term, feasible up to rounding.
     - root (d, r): M with M M^T near A, if known.
-    - strict: repaired dual variables to mix with, if the family has anchors (strict_prices.py).
-    - hint: data that make r(G) easy to bound, if known (regularizers/base.py, `exact_bound`). With root and hint, no
-      digit of the interval depends on floats.
+    - strict: strict dual variables to mix with, if the family has anchors.
+    - hint: data from floats that make r(G) easy to bound, if known; for example, a root of the negative part of G. With
+      root and hint, no digit of the interval depends on floats.
 
     Raises Unproved if no dual variables are feasible.
     """
@@ -67,10 +72,10 @@ def interval(
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
-    """The bound of the dual variables times the first factor of `SHRINKING` that makes them feasible.
+    """The lower bound of `own` times the first factor of `SHRINKING` (1, or slightly less) that makes it feasible.
 
-    If no factor does, the bound of a = 0. Raises Unproved if that is -inf. own: one `Duals` of fractions for each term.
-    hint: as in `interval`.
+    own: dual variables as fractions, one `Duals` for each term. X: the points in rationals. hint: data that make r(G)
+    easy to bound, or None. If no factor does, the result is the bound of a = 0. Raises Unproved if that is -inf.
     """
     found = _shrunk(family, X, own, hint)
     if found is not None:
@@ -84,9 +89,10 @@ def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fractio
 def _shrunk(
     family: Family, X: Plane, own: Sequence[Duals], hint: Any = None
 ) -> tuple[list[Duals], Fraction] | None:
-    """The dual variables times the first factor of `SHRINKING` that makes them feasible, and their bound.
+    """The dual variables times the first factor of `SHRINKING` that makes them feasible, and their lower bound.
 
-    Returns None if no factor does.
+    own: dual variables as fractions, one `Duals` for each term. X: the points in rationals. hint: data that make r(G)
+    easy to bound, or None. Returns None if no factor does.
     """
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
@@ -98,10 +104,11 @@ def _shrunk(
 
 
 def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None = None) -> list[Duals]:
-    """The dual variables (fractions), one `Duals` for each term, that `interval` takes its bound from.
+    """The feasible dual variables, as fractions, that give the lower bound of `interval`.
 
-    duals, strict: repaired ones. If no multiple of `duals` is feasible, the result is 0. Raises Unproved if the family
-    has anchors and no dual variables are feasible.
+    The result has one `Duals` for each term, and so has `duals`, which is feasible up to rounding. strict: strict dual
+    variables to mix with, if the family has anchors. If no multiple of `duals` is feasible, the result is 0. Raises
+    Unproved if the family has anchors and no dual variables are feasible.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
     if family.anchors is not None:
@@ -111,10 +118,11 @@ def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None 
 
 
 def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> tuple[Duals, Fraction]:
-    """The feasible dual variables with the best bound, and this bound, for a family with anchors (strict_prices.py).
+    """The feasible dual variables with the best bound, and this bound, for a family with anchors.
 
-    The candidates are `own`, or a mixture of it with `strict` if it is not feasible, and the `level` of the anchors.
-    Raises Unproved if none is feasible.
+    The first candidate is `own`, or a mixture of it with `strict` if it is not feasible. The second is the `level` of
+    the anchors, if they have one: dual variables for which the matrix that must be psd is 0. X: the points in
+    rationals. Raises Unproved if no candidate is feasible.
     """
     assert family.anchors is not None
 
@@ -142,7 +150,11 @@ def _exact_duals(term: Term, duals: Duals) -> Duals:
 
 
 def _bound_of(family: Family, X: Plane, own: Sequence[Duals], hint: Any = None) -> Fraction | None:
-    """The lower bound k(a) + r(G); None if the dual variables are not feasible. own: one `Duals` for each term."""
+    """The lower bound k(a) + r(G); None if the dual variables are not feasible.
+
+    own: dual variables as fractions, one `Duals` for each term. X: the points in rationals. hint: data that make r(G)
+    easy to bound, or None.
+    """
     weights = [term.rows.weights(duals) for term, duals in zip(family.terms, own, strict=True)]
     r = family.regularizer.exact_bound(X, joined(weights), hint)
     if r is None:

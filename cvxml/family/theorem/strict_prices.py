@@ -1,12 +1,13 @@
 """Make dual variables feasible by mixing them with strict ones, if the domain contains no multiples (log sum exp).
 
 The regularizer is <C, M>. Dual variables a are feasible if C - G(a) is psd, G(a) = sum_t a_t V_t (theorem.py), and
-strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and
-its C - G is (1 - t) (C - G(a0)) + t (C - G(a)). This is positive definite up to some largest t.
+strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and its C - G is
+(1 - t) (C - G(a0)) + t (C - G(a)). This is positive definite up to some largest t.
 
-Strict dual variables are found without a solver, if possible. Take a metric that makes C close to the identity, and a
-multiple of it. Strict dual variables are the slopes p of the loss at this multiple. Of several multiples, the one
-with a large least eigenvalue of C - G is taken, and the eigenvalue is proved to be positive.
+Strict dual variables are found without a solver, if possible. Let the columns of T be coordinates in which C is close
+to the identity. At a multiple of the metric T T^T, the loss has the slopes p = -grad phi, which are dual variables in
+its domain. Several multiples are tried. The one with the largest least eigenvalue of C - G is taken, and this
+eigenvalue is proved to be positive.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ LARGE_EIGENVALUE = 0.1  # no other multiple is tried if all eigenvalues of C - G
 
 
 class Anchor(NamedTuple):
-    """Repaired dual variables a, and their matrix C - G(a). They are strict if this matrix is positive definite."""
+    """Repaired dual variables a, and their matrix C - G(a), called surplus.
+
+    They are strict if this matrix is positive definite.
+    """
 
     duals: Duals
     surplus: Surplus
@@ -48,10 +52,10 @@ Strict = TypeVar("Strict", bound=WithSurplus)
 
 
 def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
-    """Of the results of `duals_at` at the factors in `MULTIPLES`, the one with the largest least eigenvalue of C - G.
+    """Call `duals_at` with factors s from `MULTIPLES`, and return the strictest result.
 
-    Returns None if no result is strict. duals_at: maps a factor s to the slopes of the loss at s times the metric with
-    a mean distance of 1.
+    This is the result with the largest least eigenvalue of C - G; None if no result is strict. duals_at: maps s to the
+    slopes of the loss at s times the metric with a mean distance of 1.
     """
     best, most = None, 0.0
     for s in MULTIPLES:
@@ -74,7 +78,8 @@ class TableRows(Rows, Protocol):
 class Anchors:
     """Dual variables of a log sum exp loss that others are mixed with, or that replace them.
 
-    level: dual variables a with G(a) = C exactly, if known. For them C - G is 0, and no numerical test is needed.
+    regularizer: <C, M>. loss, rows: those of the only term of the family. level: dual variables a with G(a) = C
+    exactly, if known. For them C - G is 0, and no numerical test is needed.
     """
 
     def __init__(
@@ -104,17 +109,17 @@ class Anchors:
         return strictest(lambda s: self.anchor(self.rows.duals(self._slopes(s * near))))
 
     def _slopes(self, s: float) -> FloatArray:
-        """The slopes p (g, n) of the loss at s times the metric that makes C close to the identity."""
+        """The slopes p (g, n) of the loss at s times the metric T T^T of the module docstring."""
         assert isinstance(self.loss, LogSumExp)
         nothing = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
         view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Feasible dual variables near `own`: `own` itself if it is feasible, else its mixtures with strict ones.
+        """A list of feasible dual variables near `own`: `own` itself if it is feasible, else mixtures.
 
-        own: dual variables in the domain. others: more dual variables to mix with. `level` is one more candidate, if
-        given.
+        own: dual variables in the domain. others: dual variables that are strict or nearly so. `own` is mixed with each
+        of them, and with `strict`. The list ends with `level`, if there is one.
         """
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]
@@ -130,18 +135,19 @@ class Anchors:
 
 
 def _mixed(anchor: Anchor, own: Anchor) -> Duals | None:
-    """The dual variables a0 + t (a - a0) with nearly the largest feasible t, for a0 of `anchor` and a of `own`.
+    """The dual variables a0 + t (a - a0) with nearly the largest feasible t.
 
-    Returns None if the anchor is not strict.
+    anchor: a0. own: a. Returns None if the anchor is not strict.
     """
     t = share_of(anchor.surplus, own.surplus)
     return None if t is None else own.duals._replace(a=(1 - t) * anchor.duals.a + t * own.duals.a)
 
 
 def share_of(anchor: Surplus, own: Surplus) -> float | None:
-    """Nearly the largest t for which (1 - t) Z0 + t Z is proved psd, Z0 of `anchor` and Z of `own`.
+    """Nearly the largest t in [0, 1] for which (1 - t) Z0 + t Z is proved psd.
 
-    Returns 0 if the search finds no t > 0, and None if Z0 is not proved positive definite.
+    Z0 is the matrix C - G of `anchor`, and Z that of `own`. Returns 0 if the search finds no t > 0, and None if Z0 is
+    not proved positive definite.
     """
     (Z0, error0), (Z, error) = anchor, own
     if not anchor.psd:

@@ -11,14 +11,17 @@ Theorem. For dual variables a in the domain of k and G = sum_t a_t V_t, V_t = su
 because phi(v) >= k(a) - a v (losses/base.py) and R(M) - <M, G> >= r(G) (regularizers/base.py).
 The gap of M is the sum of the excesses of these inequalities. Each excess is computed as a sum of terms >= 0.
 
-Repair. Dual variables are first moved into the domain. Rows with a pair that differs outside the range of the
-regularizer get 0, which is decided in rationals (numbers/span.py). Then the best feasible multiple is taken. If the
-domain contains no other multiples and C - G must be psd, the dual variables are mixed with strict ones
-(strict_prices.py).
+Repair. Dual variables become feasible in three steps.
+- Some regularizers have a range: a subspace, for example the range of C in R(M) = <C, M>. If x_i - x_j is outside it
+  for a pair of a row, the row gets the dual variable 0. This is decided in rationals (numbers/span.py).
+- They are moved into the domain of k.
+- The best feasible multiple is taken. If the domain contains no other multiples and C - G must be psd, the dual
+  variables are mixed with strict ones, for which C - G is positive definite. The object `anchors` of the family finds
+  them (strict_prices.py).
 
-Rounding. Every distance has an error bound (numbers/rounding.py, geometry/budget.py), and a term of the gap changes
-by at most its slope times that. The gap is also the objective minus the bound. The one of the two gaps with the
-smaller error bound is used. If M = 0 is proved optimal in rationals (zero_is_optimal.py), the gap is exactly 0.
+Rounding. Every distance has an error bound (numbers/rounding.py, geometry/budget.py), and a term of the gap changes by
+at most its slope times that. The gap is also the objective minus the bound. The one of the two gaps with the smaller
+error bound is used. If M = 0 is proved optimal in rationals (zero_is_optimal.py), the gap is exactly 0.
 """
 
 from __future__ import annotations
@@ -54,12 +57,17 @@ class Term(NamedTuple):
 
 
 def unknown(judged: JudgedMatrix, gap: float) -> float:
-    """Return inf, the `radius` of members without a bound of the distance to the optimum."""
+    """Return inf: the `radius` of families for which no bound of the distance to the optimum is known."""
     return math.inf
 
 
 class Family(NamedTuple):
-    """A convex method on its data: a regularizer and losses on rows."""
+    """A convex method on its data: a regularizer and losses on rows.
+
+    least_scale: a lower limit of the scale, the number that gaps are relative to. of_regularizer: True if the scale is
+    R(M), without the losses. anchors: for a loss with a domain that contains no multiples; see the module docstring.
+    radius: maps a judged matrix and a bound of its gap to a bound of the distance of the optimum.
+    """
 
     regularizer: Regularizer
     terms: tuple[Term, ...]
@@ -75,7 +83,7 @@ class Family(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """The repaired dual variables of each term, their lower bound k(a) + r(G), and G."""
+    """The repaired dual variables of each term, their lower bound k(a) + r(G), and the matrix G."""
 
     duals: tuple[Duals, ...]
     bound: Approximate
@@ -96,8 +104,8 @@ def certify(
 ) -> tuple[Certificate, Proof]:
     """Certify the matrix A (d, d) with any dual variables, one `Duals` for each term.
 
-    strict: more dual variables to mix with, if the family has anchors. Returns the certificate, with an empty dual,
-    and the proof with the repaired dual variables.
+    strict: strict dual variables to mix with; used only if the family has anchors. Returns the certificate, with an
+    empty field `dual`, and the proof, which has the repaired dual variables.
     """
     proof = prove(family, duals, strict)
     judged = family.regularizer.judge(A)
@@ -161,7 +169,10 @@ def scale(family: Family, A: FloatArray) -> float:
 
 
 def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) -> Proof:
-    """Repair the dual variables and compute their lower bound, for the best multiple or mixture of them."""
+    """Repair the dual variables and compute their lower bound, for the best multiple or mixture of them.
+
+    strict: strict dual variables to mix with; used only if the family has anchors.
+    """
     repaired = in_domain(family, duals)
     if family.anchors is not None:
         return _best_proof(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
@@ -176,7 +187,10 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """Move each `Duals` into the domain of its loss, and drop rows that differ outside the range of the regularizer."""
+    """Move each `Duals` into the domain of its loss.
+
+    A row gets the dual variable 0 if one of its pairs differs outside the range of the regularizer.
+    """
     repaired = []
     for term, given in zip(family.terms, duals, strict=True):
         inside = term.rows.within_span(family.regularizer.labels, given)
@@ -185,9 +199,9 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _of(family: Family, kept: Sequence[Duals]) -> Proof:
-    """The `Proof` that feasible dual variables give: their lower bound and G. The bound is NO_BOUND if not finite.
+    """The `Proof` that feasible dual variables give: their lower bound and G.
 
-    kept: one `Duals` for each term.
+    kept: one `Duals` for each term. The bound is -inf (`NO_BOUND`) if it or its error is not finite.
     """
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
@@ -203,7 +217,7 @@ def _weights(family: Family, duals: Sequence[Duals]) -> Weights:
 def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
     """The `Proof` with the best bound among several feasible dual variables, for a family with one term.
 
-    If there are none, the bound is -inf, for the dual variables `own`.
+    If `feasible` is empty, the bound is -inf, and the dual variables are `own`.
     """
     (term,) = family.terms
     if not feasible:

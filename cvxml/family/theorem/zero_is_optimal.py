@@ -1,8 +1,8 @@
 """Decide in rationals whether M = 0 is optimal.
 
-If it is, the optimum can be 0, and an error relative to the optimum is undefined. So the proof must be exact. All
-distances are 0 at M = 0. It is optimal if k(a) + r(G) = R(0) + phi(0), exactly, for dual variables a near those
-given.
+If it is, the optimum can be 0, and an error relative to the optimum is undefined. So the proof must be exact. The
+objective is R(M) + phi(v), and k(a) + r(G) is the lower bound of dual variables a (theorem.py). All distances v are 0
+at M = 0. So M = 0 is optimal if k(a) + r(G) = R(0) + phi(0), exactly, for dual variables a near those given.
 """
 
 from __future__ import annotations

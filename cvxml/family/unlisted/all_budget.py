@@ -1,4 +1,8 @@
-"""A budget over all similar pairs, and rows of all dissimilar pairs, both given by labels (see all_pairs.py)."""
+"""A budget over all similar pairs, and rows of all dissimilar pairs, both given by labels.
+
+Points with equal labels are similar; the sum of their squared distances is at most 1. Sums over these pairs need no
+list of the pairs (all_pairs.py). P_+ replaces negative eigenvalues by 0.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,11 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 
 
 class Kept(NamedTuple):
-    """The points X under a metric within the budget: `factor` times the metric of `sight`."""
+    """The points X under a metric within the budget: `factor` times the metric of `sight`.
+
+    sight: the images of the points under a root of that metric. share: a bound of the relative change of a distance by
+    rounding of the budget.
+    """
 
     X: FloatArray
     sight: Seen
@@ -42,8 +50,9 @@ class Kept(NamedTuple):
 class AllSimilar(Budget):
     """The budget of all pairs of points of X (n, d) with equal labels y (n,).
 
-    All points must differ by vectors of the span of the similar differences. rank: the dimension of that span, or
-    None to take the number of directions that double precision sees. Solvers use None; bounds are then not proved.
+    All points must differ by vectors of the span of the similar differences. rank: the dimension of that span, or None
+    to take the number of directions that double precision sees. Only solvers use None, because bounds are then not
+    proved.
     """
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int | None):
@@ -91,11 +100,14 @@ class AllSimilar(Budget):
         return JudgedMatrix(view, feasibility, finite and math.isfinite(spent + wide))
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None, because no matrix C as in `Priced` is known."""
+        """None, because no matrix C with C - G psd and <C - G, M> = 0 is known."""
 
 
 class Across(NamedTuple):
-    """v = D of all pairs of points of different classes; key = i n + j for i < j."""
+    """v is the squared distance of each pair i < j of points of different classes; key = i n + j.
+
+    classes: the n points sorted by class.
+    """
 
     classes: Classes
 
@@ -110,7 +122,8 @@ class Across(NamedTuple):
     def below(self, z: FloatArray, limit: float, error: float) -> IntArray:
         """Keys of all rows with v < limit, and of all rows that may have the smallest v.
 
-        z (n, m): images of the points. error: a bound of the error of the distances from a `Table`.
+        z (n, m): images of the points. error: a bound of the error of the distances, which are computed as products of
+        matrices.
         """
         table, order = Table(z[self.classes.order]), self.classes.order
         leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
@@ -133,7 +146,7 @@ class Across(NamedTuple):
     def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """One block: the rows with a dual variable, and the rows that may have the smallest distance.
 
-        The loss `Least` needs no other rows.
+        The loss `Least` needs no other rows. view: the points under a metric. kept: not used.
         """
         error = 2 * float(error_of(view.sight).max())
         key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)
@@ -142,7 +155,7 @@ class Across(NamedTuple):
         yield Block(*view.pairs(self.listed(key)), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """The matrix sum_t a_t X_t as weights on pairs."""
+        """The matrix sum_t a_t (x_i - x_j)(x_i - x_j)^T over rows t of pairs (i, j), as weights on pairs."""
         return Weights(self.listed(duals.key), duals.a)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:

@@ -1,9 +1,9 @@
-"""Sums over all pairs of points, by their labels. They are computed from blocks of a table, without a list.
+"""Sums over all pairs of points with given labels, computed from blocks of a table of distances, without a list.
 
 y_i is the image of point i, with D_ij = |y_i - y_j|^2. A table of distances is a product of matrices. A sum
 sum_ij w_ij (y_i - y_j)(y_i - y_j)^T is sum_i degree_i y_i y_i^T minus a second product, where degree_i is the sum of
 the weights at i. A sum over the pairs of a class takes one pass over its points. All rounding errors are bounded
-(numbers/rounding.py).
+(numbers/rounding.py). The protocols and `Descent` are for methods that have such a sum as objective.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ M = TypeVar("M")
 
 
 class Classes(NamedTuple):
-    """The points sorted by class."""
+    """The points sorted by class.
+
+    order (n,): the points in this order. first (c + 1,): the position of the first point of each of c classes, then n.
+    """
 
     order: IntArray  # (n,)
     first: IntArray  # (c + 1,) the position of the first point of each class, then n
@@ -42,7 +45,10 @@ class Classes(NamedTuple):
         return np.diff(self.first)
 
     def across(self) -> Iterator[tuple[slice, slice]]:
-        """Blocks, slices of rows and columns of the sorted points, that cover each pair of two classes once."""
+        """Blocks of a table of the sorted points, as slices of rows and columns.
+
+        Together they contain each pair of points of different classes once.
+        """
         n = len(self.order)
         for begin, end in zip(self.first[:-2].tolist(), self.first[1:-1].tolist(), strict=True):
             step = max(1, BLOCK // (n - end))
@@ -52,8 +58,8 @@ class Classes(NamedTuple):
     def scatter(self, at: Images, w: FloatArray) -> tuple[FloatArray, float]:
         """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over the points i of each class c, and an error bound in norm.
 
-        at: the images y (n, r). w: one weight for each class. The number of points of a class times its sum over i is
-        the sum over all its pairs.
+        at: the images y (n, r). w: one weight for each class. The sum of (y_i - y_j)(y_i - y_j)^T over all pairs of a
+        class is its sum over i, times its number of points.
         """
         y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
@@ -73,7 +79,10 @@ def classes(y: IntArray) -> Classes:
 
 
 def rounded(images: Points) -> Images:
-    """The images as floats. Their error bound includes the low part, which is dropped."""
+    """The images as floats, for images to twice the working precision.
+
+    The error bound includes the low part, which is dropped.
+    """
     return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
 
@@ -91,14 +100,20 @@ class Table:
 
 
 def error_of(sight: Seen) -> FloatArray:
-    """Bounds (n,) of the error of a `Table` of these images: entry (i, k) has an error of at most bound_i + bound_k."""
+    """Bounds (n,) of the errors of a `Table` of the images in `sight`.
+
+    The entry (i, k) of the table has an error of at most bound_i + bound_k.
+    """
     z = sight.images.at
     reach: FloatArray = sight.reach() + (z.shape[1] + 6) * EPS * np.sum(z**2, axis=1)
     return reach * ROOM
 
 
 class Weighed(NamedTuple):
-    """Sums of a block of weights w_ik: over each row, over each column, and sum w_ik y_i y_k^T."""
+    """Sums of a block of weights w_ik over some rows i and columns k.
+
+    of_rows: the sum of each row. of_columns: the sum of each column. crossed (r, r): sum w_ik y_i y_k^T.
+    """
 
     rows: slice | IntArray
     columns: slice
@@ -141,13 +156,16 @@ class Laplacian:
 
 
 class AllPairs(Protocol):
-    """The certificate and the solver of a method for all pairs of points."""
+    """The certificate and the solver of a method with an objective that is a sum over all pairs of points."""
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
         """Certify the matrix A (d, d) with the dual variables that the psd metric `at` (d, d) determines."""
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-        """Solve to a relative gap of `tol`. start: a psd matrix (d, d), if there is one."""
+        """Solve to a relative gap of `tol`, in at most `max_iter` iterations.
+
+        start: a psd matrix (d, d), if there is one. callback: is called after each step.
+        """
 
 
 def metric_of(dual: Dual, d: int) -> FloatArray:
@@ -192,9 +210,10 @@ class Smooth(Protocol):
 
 
 class Descent:
-    """A solver (an `Iterate` of core/run.py): it minimizes f(L L^T) over L by L-BFGS, from L L^T = M.
+    """A solver that minimizes f(L L^T) over L by L-BFGS, from L L^T = M (r, r), until the relative gap is `tol`.
 
-    Its dual is the metric, which determines the dual variables.
+    It is an `Iterate` of core/run.py, which calls its steps. Its dual is the metric, which determines the dual
+    variables.
     """
 
     def __init__(self, f: Smooth, M: FloatArray, tol: float):
