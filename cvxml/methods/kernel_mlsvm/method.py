@@ -16,9 +16,9 @@ full column rank. Point i is the row e_i, and the metric is E^T phi E. Neighbour
 linear solution A gives phi = E^+T A E^+. The certificate is about this phi, with a radius in the feature space. If K is
 ill-conditioned, phi loses digits, and the status then reports a larger gap.
 
-Iterative. `algorithm1` is Algorithm 1 on phi. The nearest psd metric comes from the symmetric eigenproblem of K^(1/2)
-phi K^(1/2). The printed step (`paper=True` in `psd_step`) divides the eigenvectors a of phi K (9) by a^T K a (10),
-without the square root. For repeated eigenvalues these vectors are not orthogonal, so (11) is not the projection.
+Iterative. `algorithm1` is Algorithm 1 on phi. The nearest psd metric comes from the symmetric eigenproblem of
+K^(1/2) phi K^(1/2). The printed step (`paper=True` in `psd_step`) divides the eigenvectors a of phi K (9) by a^T K a
+(10), without the square root. For repeated eigenvalues these vectors are not orthogonal, so (11) is not the projection.
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008, (4)-(11).
 """
@@ -195,8 +195,8 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of phi = M (n, n) with the dual variables `dual`.
 
-        Its feasibility and radius are those of E^T phi E. Its rounding includes the errors of the computed K and of E
-        E^T (rounding.py). If phi = 0, exact arithmetic may prove that it is optimal for the true kernel (exact.py).
+        Its feasibility and radius are those of E^T phi E. Its rounding includes the errors of the computed K and of
+        E E^T (rounding.py). If phi = 0, exact arithmetic may prove that it is optimal for the true kernel (exact.py).
         """
         proof = super().certify(given, in_feature_space(given, M), dual)
         proof = with_kernel_rounding(given, M, proof)

@@ -5,9 +5,9 @@ Problem, as commonly quoted (we did not compare it with the print line by line)
 p_A(.|i) is the softmax of -D_A(i, k) over k != i, with the squared distance D_A, and p0(.|i) is uniform over the other
 points of the class of i. Every line of `problem` is literal. Like the paper, it drops the entropy of p0, which is
 constant.
-The quotations leave two details open. They call p0 "uniform" without a constant; the constant of a distribution is 1 /
-(n_c - 1) for a class of size n_c. A point that is alone in its class has no p0. We leave it out of the sum over i, and
-keep it as a possible neighbour k of other points.
+The quotations leave two details open. They call p0 "uniform" without a constant; the constant of a distribution is
+1 / (n_c - 1) for a class of size n_c. A point that is alone in its class has no p0. We leave it out of the sum over i,
+and keep it as a possible neighbour k of other points.
 
 Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T, and a log sum exp
 for each point. The dual variables are distributions q_i over k != i. Let G = sum_ik q_ik X_ik. They are feasible if

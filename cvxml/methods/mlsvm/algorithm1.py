@@ -6,6 +6,7 @@ Problem (2) and its slacks:
 
 Here j runs over the impostors of point i, l over its targets, and d_A(i, j) is the squared distance in A. N holds the
 lists of targets and impostors of all points. Points without targets or without impostors have xi_i = 0. Algorithm 1:
+
     V      = { i : min_j d_A(i, j) - max_l d_A(i, l) < 1 }
     A'     = (1 - eta_t lam) A_t + eta_t/n sum_{i in V} [ (x_i - x-)(x_i - x-)^T - (x_i - x+)(x_i - x+)^T ]
     A_t+1  = P_+(A') scaled into the ball of radius 1/sqrt(lam)       (psd first, then scale)

@@ -6,8 +6,8 @@ of MLSVM, which has both impostors and targets) let
     hi_i <= D_ij for impostors j,   lo_i >= D_il for targets l,   xi_i = 1 + lo_i - hi_i >= 0,
 
 with multipliers u_ij, w_il and r_i = 1/n - s_i. Here D are squared distances in A, and s_i is the sum of the u_ij,
-which is also the sum of the w_il. Let S = lam A - G be the multiplier of A >> 0, where G is the sum of u_ij
-(x_i - x_j)(x_i - x_j)^T minus the sum of w_il (x_i - x_l)(x_i - x_l)^T. At the optimum, the products
+which is also the sum of the w_il. Let S = lam A - G be the multiplier of A >> 0, where G is the sum of
+u_ij (x_i - x_j)(x_i - x_j)^T minus the sum of w_il (x_i - x_l)(x_i - x_l)^T. At the optimum, the products
 
     u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A S
 

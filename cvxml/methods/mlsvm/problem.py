@@ -60,9 +60,10 @@ def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
 def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
     """The compact dual: max over u, w >= 0 of sum_i s_i - 1/(2 lam) ||P_+(G)||^2.
 
-    Here s_i = sum_j u_ij = sum_l w_il <= 1/n, and G is the sum of u_ij (x_i - x_j)(x_i - x_j)^T minus the sum of w_il
-    (x_i - x_l)(x_i - x_l)^T. For cvxpy, ||P_+(G)||^2 is the minimum of ||G + S||^2 over S psd. Variables: "u" and "w",
-    one entry for each pair of a point with an impostor or a target, in the order of the lists in N, and "S" (d, d).
+    Here s_i = sum_j u_ij = sum_l w_il <= 1/n, and G is the sum of u_ij (x_i - x_j)(x_i - x_j)^T minus the sum of
+    w_il (x_i - x_l)(x_i - x_l)^T. For cvxpy, ||P_+(G)||^2 is the minimum of ||G + S||^2 over S psd. Variables: "u" and
+    "w", one entry for each pair of a point with an impostor or a target, in the order of the lists in N, and "S"
+    (d, d).
     """
     n, d = X.shape
     usable = N.usable
