@@ -41,7 +41,7 @@ class Instance(NamedTuple):
 
     @property
     def linear(self) -> Linear:
-        """The equivalent problem without a kernel, on the points E."""
+        """The same problem as checked data of MLSVM, with the rows of E as points."""
         return Linear(self.E, self.y, self.N, self.lam, self.n_neighbors, self.neighborhood)
 
 

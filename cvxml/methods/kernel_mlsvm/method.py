@@ -180,7 +180,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return {**values, "kernel_matrix": given.K, "embedding": given.E}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The linear problem on the points E as a regularizer and a loss (family/theorem).
+        """MLSVM on the rows of E as points, stated as a regularizer and a loss (family/theorem).
 
         number: makes the constants, float or Fraction. E is not rational, so the exact mode does not use the result.
         """
@@ -241,7 +241,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve the linear problem on the points E as "mlsvm" does, and compute phi from its metric."""
+        """Solve MLSVM with the rows of E as points, and compute phi (n, n) from its metric.
+
+        start: phi and the dual variables of another solution, if there is one.
+        """
         prove, E = partial(super().certify, given), given.linear.X
         if start is not None:
             start = start._replace(metric=E.T @ start.metric @ E)
@@ -251,7 +254,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:
-        """The result `linear` of the problem on the points E, with its metric replaced by phi (n, n).
+        """Return the result `linear` of MLSVM on the rows of E, with its metric replaced by phi (n, n).
 
         If phi = 0, its dual variables are replaced, if possible, by some that prove exactly that phi = 0 is optimal.
         """
