@@ -302,8 +302,8 @@ class Misread(NamedTuple):
 def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
     """Return a function of the question: the certified relative gap of the refuted metric in a misreading.
 
-    change: maps the weights of MCML and the data to the misreading. The gap is inf if it is not proved, or if it is so
-    small only by chance: it must be at most `BY_LUCK`, and the metric must be far better than 0 (`BETTER`).
+    change: maps the weights of MCML and the data to the misreading. The gap is inf if it is not proved. It is also inf
+    if chance could explain it: it must be at most `BY_LUCK`, and the metric must be far better than 0 (`BETTER`).
     """
 
     def left(question: Question) -> float:

@@ -558,7 +558,7 @@ def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
 
 
 def _within(p: Instance, A: FloatArray) -> float | None:
-    """Return the share of the budget that A uses, <S, A>; None if A is not feasible, or 0."""
+    """Return <S, A>, the share of the budget that A uses; None if A is infeasible or uses no budget."""
     spent = float(np.sum(quadratic(p.similar, A)))
     beyond = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
     feasible = examine(A)[1].feasible and beyond <= NOT_BY_LUCK * np.abs(A).max()
