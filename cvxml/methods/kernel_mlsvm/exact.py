@@ -1,20 +1,23 @@
 """The lower bound and the objective of kernel MLSVM in exact arithmetic, for the polynomial kernel.
 
-K_ij = <x_i, x_j>^p is rational, so all values in the feature space are rational. For phi = M M^T, A is psd, and
+Let K (n, n) be the kernel matrix with K_ij = <x_i, x_j>^p, and let the rows of Phi be the Phi(x_i) of the feature
+space. A matrix phi (n, n) gives the metric A = Phi^T phi Phi. K is rational, so all values in the feature space are
+rational. For phi = M M^T, A is psd, and
     ||A||^2 = tr(K phi K phi),   d_A(i, j) = (K_i - K_j)^T phi (K_i - K_j).
 
-For any feasible u, w (multiples of 2^-`BITS` with sums that agree exactly) and any S = Phi^T C C^T Phi,
+Let u_ij, w_ij be dual variables of point i with an impostor or with a target j. For any feasible u, w (multiples of
+2^-`BITS` with sums that agree exactly) and any psd S = Phi^T C C^T Phi,
 
     optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),
     G = Phi^T B Phi,   B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T,
 
     ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)),
 
-where s_i = sum_j u_ij = sum_j w_ij, e_i is a unit vector, and the rows of Phi are the Phi(x_i).
+where s_i = sum_j u_ij = sum_j w_ij and e_i is a unit vector.
 
 The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
 computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no
-distance. Neighbour lists are inputs.
+distance. Neighbour lists are inputs. Matrices of integers come with a power of two that multiplies them.
 """
 
 from __future__ import annotations
@@ -55,10 +58,10 @@ def exact_interval(
     root: ArrayLike | None = None,
     psd: ArrayLike | None = None,
 ) -> Exact:
-    """The exact interval for the metric `phi` (n, n), from the dual variables u and w of the pairs in their index.
+    """The exact interval that contains the optimum, from the lower bound of `duals` to the objective at phi (n, n).
 
-    root, psd: M and C, (n, r) each; by default they are computed. Raises ValueError for the rbf kernel, which is not
-    rational.
+    duals: u, the pairs of u, w, and the pairs of w. root, psd: M and C of the module docstring, (n, r) each; by default
+    they are computed. Raises ValueError for the rbf kernel, which is not rational.
     """
     if p.kernel["kernel"] != "poly":
         raise ValueError(
@@ -100,7 +103,7 @@ def edges(duals: Duals, n: int) -> tuple[Any, Fraction]:
 
 
 def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
-    """The sum of weight (e_i - e_j)(e_i - e_j)^T over the pairs (i, j)."""
+    """The sum of weight (e_i - e_j)(e_i - e_j)^T over the pairs (i, j) of `weights`: integers (n, n)."""
     rows = [[0] * n for _ in range(n)]
     for (i, j), value in weights.items():
         rows[i][i] += value
@@ -111,12 +114,12 @@ def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
 
 
 def zero_is_optimal(p: Instance, duals: Duals) -> bool:
-    """True if dual variables near the given ones prove that phi = 0 is optimal.
+    """True if it is proved that phi = 0 is optimal, by dual variables near the given ones.
 
-    With B and G of the module docstring, this holds if K B K has no positive eigenvalue, because then G has none. It is
-    decided exactly for the polynomial kernel and at most `MAX_POINTS` points, because the integers are long. For any
-    kernel, the proof also holds if the points of all pairs with a dual variable are equal, because they are equal in
-    the feature space too.
+    The proof: the sums of u and of w are 1/n at each usable point, and K B K (module docstring) has no positive
+    eigenvalue, so G has none either. This is decided exactly for the polynomial kernel and at most `MAX_POINTS` points,
+    because the integers are long. For any kernel, the proof also holds if each pair with a dual variable consists of
+    equal points: then B has no effect.
     """
     n = len(p.X)
     weights = full_duals(signed(duals), n, p.N.usable)
@@ -131,7 +134,11 @@ def zero_is_optimal(p: Instance, duals: Duals) -> bool:
 
 
 def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
-    """Map the pairs of u and w to u and -w, as integers in units of 2^-BITS, exactly feasible; and the sum of u."""
+    """Return feasible dual variables near the given ones as integers in units of 2^-BITS, and the sum of u.
+
+    The first result maps each pair of u to u, and each pair of w to -w. In these integers, the sums of u and w of a
+    point are exactly equal and at most 1/n.
+    """
     u, u_index, w, w_index = duals
     cap = (1 << BITS) // n
     rows: tuple[dict[int, dict[int, int]], ...] = ({}, {})
@@ -159,9 +166,10 @@ def signed(duals: Duals) -> Signed:
 
 
 def full_duals(duals: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
-    """Integers near 2^BITS n times the dual variables, with sums of exactly 2^BITS and -2^BITS at each usable point.
+    """Return n times the dual variables as integers in units of 2^-BITS, changed a little so that their sums are exact.
 
-    None if the sums at some point are too small.
+    duals: maps pairs to u or -w. At each usable point, n u sums to exactly 1 and -n w to exactly -1. None if a sum of
+    `duals` is clearly smaller.
     """
     rows: dict[tuple[int, int], dict[int, int]] = {(i, sign): {} for i in usable.tolist() for sign in (1, -1)}
     for (i, j), price in duals.items():
@@ -192,7 +200,7 @@ def found_root(p: Instance, phi: FloatArray) -> FloatArray:
 
 
 def _squared_norm_of_sum(K: Any, K_at: int, B: Any, C: FloatArray) -> Fraction:
-    """tr(K (B + C C^T) K (B + C C^T)) for K 2^K_at and B 2^-BITS, matrices of integers, and C in floats."""
+    """tr(K (B + C C^T) K (B + C C^T)) for floats C (n, r), integers K in units of 2^K_at, and B in units of 2^-BITS."""
     rows, C_at = whole(C)
     low = min(-BITS, 2 * C_at)
     both = B * (1 << (-BITS - low)) + rows * rows.transpose() * (1 << (2 * C_at - low))
@@ -200,7 +208,7 @@ def _squared_norm_of_sum(K: Any, K_at: int, B: Any, C: FloatArray) -> Fraction:
 
 
 def _squared_norm(K: Any, K_at: int, phi: Any, at: int) -> Fraction:
-    """||Phi^T phi Phi||^2 = tr(K phi K phi^T) for K 2^K_at and phi 2^at, matrices of integers."""
+    """||Phi^T phi Phi||^2 = tr(K phi K phi^T), for integers K in units of 2^K_at and phi in units of 2^at."""
     left = K * phi
     right = phi * K  # the transpose of K phi^T
     crossed = zip(left.entries(), right.entries(), strict=True)
@@ -208,5 +216,5 @@ def _squared_norm(K: Any, K_at: int, phi: Any, at: int) -> Fraction:
 
 
 def _distance(K: Any, K_at: int, phi: FloatArray, M: FloatArray) -> float:
-    """An upper bound of the distance between phi and M M^T in the feature space."""
+    """An upper bound of the distance between phi and M M^T in the feature space. K: integers in units of 2^K_at."""
     return root_upward(_squared_norm(K, K_at, *difference_to_square(phi, M)))

@@ -1,4 +1,8 @@
-"""The checked inputs of kernel MLSVM, and coordinates E of the feature space with K = E E^T."""
+"""The checked inputs of kernel MLSVM, and coordinates E (n, r) of the points in the feature space, with K = E E^T.
+
+K (n, n) is the kernel matrix, and r its rank. Kernel MLSVM is MLSVM on the rows of E. A metric is given by phi (n, n),
+and E^T phi E (r, r) is the same metric in these coordinates.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,10 @@ TABLES = 6  # least number of (n, n) arrays of floats in memory
 
 
 class Instance(NamedTuple):
-    """Checked data and the feature space: K (n, n), E (n, r) with E E^T = K, and `back`, the pseudo-inverse of E."""
+    """Checked data and the feature space: K (n, n), E (n, r) with E E^T = K, and `back`, the pseudo-inverse of E.
+
+    y: class codes. N: the targets and impostors of each point. kernel: the parameters kernel, degree and gamma.
+    """
 
     X: FloatArray
     y: IntArray
@@ -34,7 +41,7 @@ class Instance(NamedTuple):
 
     @property
     def linear(self) -> Linear:
-        """The equivalent problem without a kernel, on the points E."""
+        """The same problem as checked data of MLSVM, with the rows of E as points."""
         return Linear(self.E, self.y, self.N, self.lam, self.n_neighbors, self.neighborhood)
 
 

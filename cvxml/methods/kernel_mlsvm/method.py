@@ -1,6 +1,11 @@
 """Kernel MLSVM (Nguyen, Guo 2008, "Kernelizing the Algorithm"), exact and iterative.
 
-A metric in the feature space, A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, is given by phi (n, n):
+It is problem (2) of MLSVM in the feature space of a kernel kappa with kernel matrix K:
+
+    min_{A psd}  lam/2 ||A||^2 + 1/n sum_i xi_i,     xi_i = [1 + max_l d_A(x_i, x_l) - min_j d_A(x_i, x_j)]_+
+
+for targets l and impostors j of point i. A metric in the feature space, A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, is given
+by phi (n, n):
 
     d_A(x, x') = (k_x - k_x')^T phi (k_x - k_x'),   k_x = (kappa(x_1, x), ..., kappa(x_n, x)),
 
@@ -57,9 +62,10 @@ class OfKernel(Frobenius):
     """The regularizer lam/2 ||M||^2 of the metric M = E^T phi E on the rows of E."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """Return 1.
+        """Return 1: the dual variables are not scaled to improve the lower bound.
 
-        The best multiple for E may be too large for the true kernel, which differs from E E^T (rounding.py).
+        G: their matrix, as weights on pairs of points. ray: the part of the bound from the losses. Both are unused. The
+        best multiple for E may be infeasible for the true kernel, which differs from E E^T by rounding (rounding.py).
         """
         return 1.0
 
@@ -122,9 +128,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return len(given.X)
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """The symmetric part of phi (n, n). Raises ValueError if E^T phi E is not a metric within the tolerance.
+        """Return the symmetric part of phi (n, n), the user's `metric`; `name` is its name in messages.
 
-        A deviation within the tolerance is kept, not projected away.
+        Raises ValueError if E^T phi E is not a metric within the tolerance. A deviation within the tolerance is kept,
+        not projected away.
         """
         phi = self.matrix(given, metric, name)
         as_metric(in_feature_space(given, phi), given.E.shape[1], name)
@@ -143,13 +150,13 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
 
     def dual(self, given: Instance) -> Any:
-        """The dual of the problem on the rows of E, as for "mlsvm". Variables "u", "w" and "S" (r, r)."""
+        """The compact dual of MLSVM (mlsvm/problem.py) on the rows of E. Variables "u", "w" and "S" (r, r)."""
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.E, given.N, given.lam)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at phi (n, n), computed from K only, without E."""
+        """The objective at the metric phi = M (n, n), computed from K only, without E."""
         K, N = given.K, given.N
 
         def d(i: int, j: int) -> float:
@@ -163,13 +170,20 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return given.lam / 2 * float(np.sum(product * product.T)) + slack / len(given.X)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The values of "mlsvm" in the coordinates of E, plus "kernel_matrix" K (n, n) and "embedding" E (n, r)."""
+        """Return the intermediates of MLSVM at E^T phi E for phi = M (n, n), with the rows of E as points, by name.
+
+        For example slacks, subgradient and the step of Algorithm 1 at iteration t (`MLSVM.evaluate` lists them). Two
+        more are "kernel_matrix" K (n, n) and "embedding" E (n, r).
+        """
         A = examine(in_feature_space(given, M))[0]
         values = evaluate_metric(given.E, given.N, A, given.lam, t)
         return {**values, "kernel_matrix": given.K, "embedding": given.E}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The family of the linear problem on the points E. E is not rational, so the exact mode does not use it."""
+        """MLSVM on the rows of E as points, stated as a regularizer and a loss (family/theorem).
+
+        number: makes the constants, float or Fraction. E is not rational, so the exact mode does not use the result.
+        """
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -179,10 +193,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return LINEAR.named(given.linear, duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate of phi (n, n); feasibility and radius are those of E^T phi E.
+        """The certificate of phi = M (n, n) with the dual variables `dual`.
 
-        Its rounding includes the errors of the computed K and of E E^T (rounding.py). If phi = 0, exact arithmetic may
-        prove that it is optimal for the true kernel (exact.py).
+        Its feasibility and radius are those of E^T phi E. Its rounding includes the errors of the computed K and of
+        E E^T (rounding.py). If phi = 0, exact arithmetic may prove that it is optimal for the true kernel (exact.py).
         """
         proof = super().certify(given, in_feature_space(given, M), dual)
         proof = with_kernel_rounding(given, M, proof)
@@ -205,13 +219,20 @@ class KernelMLSVM(FamilyMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate in rational arithmetic (exact.py). Raises ValueError for the rbf kernel."""
+        """The interval from the lower bound to the objective at phi = M (n, n), in rational arithmetic (exact.py).
+
+        root: R (n, r) with R R^T near phi, by default computed. Raises ValueError for the rbf kernel.
+        """
         return self.exact_as_stored(given, M, dual, root=root)
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """As in `FamilyMethod`. hint: the matrix C (n, r) of exact.py, by default computed."""
+        """The same interval as `exact`, in which the dual variables are never scaled.
+
+        root: R (n, r) with R R^T near phi. hint: the matrix C (n, r) of exact.py, which the lower bound uses. Both are
+        computed by default.
+        """
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         duals = self.named(given, self.read(given, dual)[0])
@@ -220,7 +241,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve the linear problem on the points E as "mlsvm" does, and compute phi from its metric."""
+        """Solve MLSVM with the rows of E as points, and compute phi (n, n) from its metric.
+
+        start: phi and the dual variables of another solution, if there is one.
+        """
         prove, E = partial(super().certify, given), given.linear.X
         if start is not None:
             start = start._replace(metric=E.T @ start.metric @ E)
@@ -230,7 +254,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:
-        """The result `linear` of the problem on the points E, with its metric replaced by phi (n, n).
+        """Return the result `linear` of MLSVM on the rows of E, with its metric replaced by phi (n, n).
 
         If phi = 0, its dual variables are replaced, if possible, by some that prove exactly that phi = 0 is optimal.
         """
@@ -277,7 +301,10 @@ METHOD = KernelMLSVM()
 
 
 def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:
-    """phi (n, n) of the psd metric nearest to that of `phi`; with `paper`, the result of (9)-(11) as printed."""
+    """phi (n, n) of the psd metric nearest to the metric of `phi`; with `paper`, the result of (9)-(11) as printed.
+
+    K (n, n): the kernel matrix.
+    """
     if paper:
         values, alphas = np.linalg.eig(phi @ K)
         values, alphas = values.real, alphas.real
@@ -303,8 +330,9 @@ def algorithm1(
 ) -> FloatArray:
     """Algorithm 1 on phi, started at 0. Returns phi (n, n) after `n_steps` steps.
 
-    paper: True uses the printed psd step (9)-(11), False the corrected one. params: those of `instance`. Only kernel
-    values are used, so this is an independent check of the exact solution. Raises ValueError for bad input.
+    paper: True uses the printed psd step (9)-(11), False the corrected one. params: the parameters of kernel MLSVM, for
+    example lam and kernel. Only kernel values are used, so this is an independent check of the exact solution. Raises
+    ValueError for bad input.
     """
     given = instance(X, y, **params)
     K, N, lam, n = given.K, given.N, given.lam, len(given.X)
@@ -328,7 +356,7 @@ def algorithm1(
 
 
 def _add_edge(push: FloatArray, i: int, j: int, weight: float) -> None:
-    """Add weight (e_i - e_j)(e_i - e_j)^T to `push`."""
+    """Add weight (e_i - e_j)(e_i - e_j)^T to `push` (n, n), with unit vectors e_i."""
     push[i, i] += weight
     push[j, j] += weight
     push[i, j] -= weight

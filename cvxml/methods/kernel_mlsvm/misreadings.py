@@ -1,4 +1,9 @@
-"""The misreadings of kernel MLSVM: those of MLSVM on the rows of E with K = E E^T, and those of the kernel."""
+"""The misreadings of kernel MLSVM: problems that implementations solve instead of it, and that `check` can name.
+
+Most are the misreadings of MLSVM on the rows of E, where K = E E^T is the kernel matrix. Two concern the kernel: the
+neighbours of the input space, and another bandwidth of the rbf kernel. A `Question` holds a refuted metric, with the
+data and parameters that it was judged with.
+"""
 
 from __future__ import annotations
 

@@ -1,14 +1,16 @@
 """Rounding errors of the certificate of kernel MLSVM, because the computed K and E E^T differ from the true kernel.
 
-The certificate is about the true kernel. The computation uses K in floating point, and a factor E without
-the eigenvalues of K that are rounding. Let b_ij bound the distance of (E E^T)_ij from the kernel of x_i and x_j. Let
-B = sum_ij (u_ij - w_ij)(1_i - 1_j)(1_i - 1_j)^T with unit vectors 1_i, so that G = E^T B E.
+The certificate is about the true kernel. The computation uses the kernel matrix K in floating point, and a factor E
+without the eigenvalues of K that are rounding. Let b_ij bound the distance of (E E^T)_ij from the kernel of x_i and
+x_j. The metric is given by phi (n, n), and M = E^T phi E is the metric on the rows of E. Let u, w be the dual variables
+of impostors and targets, with s_i = sum_j u_ij. Let B = sum_ij (u_ij - w_ij)(1_i - 1_j)(1_i - 1_j)^T with unit vectors
+1_i, so that G = E^T B E.
 
 bound       sum_i s_i - f(K) / (2 lam) with f(K) = ||P_+(K^(1/2) B K^(1/2))||^2. Along K + t dK, the derivative of f is
-            2 tr(Q dK), where 0 << Q << B K B. So f changes by at most 2 sum_ij b_ij q_i q_j, where q_i^2 is the largest
-            (B K B)_ii.
+            2 tr(Q dK) for some Q with 0 << Q << B K B. So f changes by at most 2 sum_ij b_ij q_i q_j, where q_i^2 is
+            the largest (B K B)_ii.
 objective   lam/2 tr(K phi K phi) and distances (K_i - K_j)^T phi (K_i - K_j), with each entry of K changed by b. In
-            addition, M = E^T phi E is a sum of terms that may be larger than the sum.
+            addition, M is a sum of terms that may be larger than the sum, so it has rounding errors of its own.
 
 If the features have a large offset, K is large compared with the differences of points. Then these errors limit the
 proof.
@@ -27,9 +29,10 @@ from cvxml.methods.kernel_mlsvm.instance import Instance
 
 
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:
-    """`proof`, the certificate of phi (n, n) on the rows of E, with the errors of K and E in its error bounds.
+    """Return `proof` with the errors of K and E included in its error bounds.
 
-    `rounding`, `value_rounding` and `radius` grow.
+    `rounding`, `value_rounding` and `radius` grow. proof: the certificate of phi (n, n) that was computed on the rows
+    of E.
     """
     with np.errstate(all="ignore"):
         error = entries_error(given)
@@ -49,7 +52,8 @@ def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -
 def entries_error(given: Instance) -> FloatArray:
     """Bounds b (n, n) of |(E E^T)_ij - kernel of x_i and x_j|: the computed |K - E E^T| plus rounding errors.
 
-    A sum of d products has an error of at most d eps/2 ||x_i|| ||x_j||. Its p-th power has p times this relative error.
+    A product <x_i, x_j> of d terms has an error of at most d eps/2 ||x_i|| ||x_j||. The polynomial kernel of degree p
+    has p times this relative error.
     """
     K, E = given.K, given.E
     power = given.kernel["degree"] if given.kernel["kernel"] == "poly" else 1

@@ -6,18 +6,21 @@ Problem, a logistic regression of the labels of pairs on their squared distances
 
                     - w_0 sum over points of log p_ii.
 
-p_ij = 1 / (1 + exp(D_M(i, j) - b)) is the probability that a pair is similar. b is learnt with M, or given.
-By default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum
-of the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
-w_0 = 1/2.
+p_ij = 1 / (1 + exp(D_M(i, j) - b)) is the probability that a pair is similar. b is learnt with M ("free"), or given. By
+default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum of
+the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
+w_0 = 1/2. A pair of a point with itself is called a self-pair.
 
-No attainment. No metric attains the infimum in two cases (methods/ldml/logistic_path.py). Either b is free and a
-metric separates the pairs, or a dissimilar pair differs in a direction where no similar pair differs. If this is
+No attainment. No metric attains the infimum in two cases (methods/ldml/logistic_path.py). Either b is free and a metric
+separates the pairs, or a dissimilar pair differs in a direction where no similar pair differs. A metric separates the
+pairs if no similar pair is farther than a dissimilar pair, and not all pairs are equally far. If one of the cases is
 proved, the status is NOT_ATTAINED, and a note explains it. A third case, with b free and given pairs, is not recognized
 (docs/ldml.md); there the bound is usually 0.
 
-Dual and bound: family/theorem, with R = 0 and the loss of methods/ldml/logistic.py. Gaps are relative to the objective.
-Radius: there is no radius, because the objective is not strongly convex.
+Dual and bound: family/theorem, without a regularizer (R = 0) and with the loss of methods/ldml/logistic.py. A dual has
+"a" (p,), a number from 0 to w_ij for each pair, similar pairs first. The dual variables are strict if the sum of
+a_ij (x_i - x_j)(x_i - x_j)^T over similar pairs minus that over dissimilar pairs is positive definite. Gaps are
+relative to the objective. Radius: there is no radius, because the objective is not strongly convex.
 
 Reference: M. Guillaumin, J. Verbeek, C. Schmid, Is that you? Metric learning approaches for face identification, ICCV
 2009. The printed equations were not available to us; docs/ldml.md lists our sources.
@@ -63,7 +66,11 @@ ONCE_IN_TWO = 0.5  # weight of a point with itself, relative to a pair that is c
 
 
 class Weighing(NamedTuple):
-    """The weights of the losses, as the user gives them."""
+    """The weights of the losses, as the user gives them.
+
+    losses: "sum" over all pairs, or "means", one for each kind of pairs. weights: of the pairs, similar pairs first;
+    None if all are 1. self_pairs: the weight w_0 of each point with itself.
+    """
 
     losses: str = SUM
     weights: FloatArray | None = None  # (p,) weights of the pairs, similar pairs first; None: all 1
@@ -109,7 +116,10 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
 
 
 def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float], float]:
-    """The weights of the losses: w_ij of each similar pair, w_ij of each dissimilar pair, and w_0."""
+    """The weights of the losses: w_ij of each similar pair, w_ij of each dissimilar pair, and w_0.
+
+    For losses "means", they are divided by sums of weights (module docstring).
+    """
     #: w_ij = 1 and w_0 = 0, or as they are given
     #:   | w_{ij} = 1 \text{ and } w_0 = 0 \text{, or as they are given}
     w_0, given = weighing.self_pairs, weighing.weights
@@ -255,7 +265,10 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 class Counted(NamedTuple):
-    """The final weight of each loss in the objective."""
+    """The final weight of each loss in the objective, for similar pairs (near) and dissimilar pairs (far).
+
+    alone: one number for all self-pairs, the weight of a point with itself times the number of points.
+    """
 
     near: list[float]  # similar pairs
     far: list[float]
@@ -341,9 +354,10 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """Return b such that t = 1 makes the objective at t times the metric stationary, or None if it is the user's b.
+    """Return the b at which no multiple of the refuted metric is better to first order than the metric itself.
 
-    The derivative in t decreases with b, so its root is found by bracketing.
+    The misreading is the problem with this b. None if there is no such b, or if it is the user's b. The derivative of
+    the objective in the multiple decreases with b, so its root is found by bracketing.
     """
     given = question.checked(instance)
     near, far = distances(given, question.metric)
@@ -364,10 +378,11 @@ def _another(question: Question) -> float | None:
 
 
 def _weighing(losses: str, self_pairs: float) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with other weights of the losses.
+    """Return the misreading in which the losses have these weights: `losses` is "sum" or "means", `self_pairs` is w_0.
 
-    It does not apply if the user's problem has these weights. With b given, self-pairs only add a constant. So for a
-    given b the variants with self-pairs do not apply, and a difference in self_pairs alone does not count.
+    It is a function of the question, which holds the refuted metric with its data and parameters. It gives None, which
+    means that it does not apply, if the user's problem has these weights. With b given, self-pairs only add a constant.
+    So for a given b the variants with self-pairs do not apply, and a difference in self_pairs alone does not count.
     """
 
     def problem(question: Question) -> OtherProblem | None:
@@ -530,7 +545,10 @@ class LDML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """A loss without a regularizer: a row for each pair, similar pairs first, and one for all self-pairs."""
+        """The problem as a loss without a regularizer (family/theorem), with a row for each pair, similar pairs first.
+
+        If w_0 > 0, a last row stands for all self-pairs. number: makes the constants, float or Fraction.
+        """
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
         if given.weighing.self_pairs:
@@ -541,9 +559,10 @@ class LDML(FamilyMethod[Instance]):
         return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the dual variables "a" (p,), one for each pair, similar pairs first. NaN raises ValueError.
+        """Return the dual variables in "a" (p,) of `dual`, a number for each pair, similar pairs first.
 
-        If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
+        If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together. The sign of similar pairs is changed. NaN
+        raises ValueError.
         """
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)
@@ -555,9 +574,10 @@ class LDML(FamilyMethod[Instance]):
         return {"a": np.abs(duals.a)}
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """Solve as in `ConvexMethod`. If a metric is proved to separate the pairs, return it without solving.
+        """Solve LDML. If some metric is proved to separate the pairs, return it with dual variables 0, without solving.
 
-        If no metric attains the infimum, the status is NOT_ATTAINED.
+        If no metric attains the infimum, the status is NOT_ATTAINED. asked, own: the arguments of `ConvexMethod.find`
+        (solver, tol, max_iter, start, callback).
         """
         shown = self.shown(given)
         if shown.separates:
@@ -571,7 +591,10 @@ class LDML(FamilyMethod[Instance]):
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """Strict dual variables, or a metric that separates the pairs: they decide whether the infimum is attained."""
+        """Return strict dual variables, or a metric that separates the pairs, if one of them is found.
+
+        Either decides whether the infimum is attained, unless a dissimilar pair differs where no similar pair differs.
+        """
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)
         return anchors.shown
@@ -582,7 +605,10 @@ class LDML(FamilyMethod[Instance]):
         return int(np.count_nonzero(i != j))
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """The final status. NOT_ATTAINED stays, even if the metric is certified within tol of the infimum."""
+        """Return the final status of a solution, given the status `found` of the solver.
+
+        NOT_ATTAINED stays, even if the metric is certified within tol of the infimum.
+        """
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
@@ -605,7 +631,10 @@ class LDML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
-    """Return the weights of the losses, similar pairs first, then dissimilar and self-pairs; 1 if all weights are 1."""
+    """Return the weights of the losses of similar pairs, dissimilar pairs and self-pairs; 1 if all are 1.
+
+    All self-pairs together have one weight, the last, if w_0 > 0. number: the type of a weight, float or Fraction.
+    """
     losses, weights, self_pairs = given.weighing
     near, far = map(len, given.pairs)
     if losses == SUM and weights is None and not self_pairs:

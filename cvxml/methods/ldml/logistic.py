@@ -1,12 +1,16 @@
 """The logistic loss of labelled pairs, sum w log(1 + exp(t (D - b))), t = 1 for similar pairs and -1 for dissimilar.
 
+D is the squared distance of a pair, and w its weight. The conjugate k of this loss (family/losses/base.py), for dual
+variables a, is
+
     k(a) = sum w H(alpha / w) - b sum t alpha,  a = -t alpha, 0 <= alpha <= w,   H(x) = -x log x - (1 - x) log(1 - x)
 
 If b is free, the loss is the minimum over b, and the domain of k also requires sum t alpha = 0.
 
-Excess. Let x = alpha / w and s = 1 / (1 + exp(-t (D - b))). The excess of a pair is w times the divergence of x from s,
-x log(x / s) + (1 - x) log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second,
-so that both parts are nonnegative. If b is free, this holds at any b; the best b is found by bisection.
+Excess. This is the part of the duality gap that is due to the loss. Let x = alpha / w and
+s = 1 / (1 + exp(-t (D - b))). The excess of a pair is w times the divergence of x from s, x log(x / s) + (1 - x)
+log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second, so that both parts are
+nonnegative. If b is free, this holds at any b; the best b is found by bisection.
 
 If b is free, the alpha are whole multiples of one power of two. So the sums of both kinds are exact and equal.
 
@@ -51,13 +55,13 @@ RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this w
 
 
 class Labelled(NamedTuple):
-    """One row v = D, the squared distance, for each listed pair. Dual variables of 0 are kept, too."""
+    """One row v = D, the squared distance, for each pair in `listed` (p, 2). Dual variables of 0 are stored, too."""
 
     listed: IntArray  # (p, 2)
 
     @property
     def pairs(self) -> PairRows:
-        """The same rows as `PairRows`."""
+        """The same rows as `PairRows` (family/rows/pairs.py), which does the computations."""
         return PairRows(self.listed)
 
     def table(self, duals: Duals) -> Any:
@@ -92,7 +96,11 @@ class Labelled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Logistic(Loss):
-    """The logistic loss of pairs with labels t and weights w."""
+    """The logistic loss of pairs with labels t (1 similar, -1 dissimilar), weights w, and a constant b.
+
+    b = None: b is free. w = 1 if all weights are 1. missed: if b was found by a search, a bound of the loss at b minus
+    the least loss over b.
+    """
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar
     b: Any  # a float, or a fraction for exact arithmetic; None: b is free
@@ -141,7 +149,7 @@ class Logistic(Loss):
         return level
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """The function s -> k(s a), up to the s at which a dual variable reaches the weight of its pair."""
+        """Return k(c a) as a function of c > 0, up to the c at which a dual variable reaches the weight of its pair."""
         top = float((np.abs(a) / self.weights).max(initial=0.0))
         return ConjugateOnRay(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
@@ -158,13 +166,14 @@ class Logistic(Loss):
         return alpha / self._weights_like(a) if self.is_rounded else alpha
 
     def of_block(self, block: Block) -> Logistic:
-        """The loss with the best b for this block, which is searched for only once."""
+        """Return the loss with the best b for the distances in `block`, so that b is searched for only once."""
         return self._at_best(block.v)
 
     def _at_best(self, D: FloatArray) -> Logistic:
-        """The loss with the best b that was found, if b is free.
+        """Return the loss with the best b that a search finds, if b is free; else the loss unchanged.
 
-        Exact arithmetic uses the value at this b, which is an upper bound of the minimum over b.
+        D (p,): the squared distances. Exact arithmetic uses the value at this b, which is an upper bound of the minimum
+        over b.
         """
         if self.b is not None:
             return self
@@ -172,7 +181,7 @@ class Logistic(Loss):
         return replace(self, b=b, missed=missed)
 
     def _shifted(self, v: Any) -> tuple[Any, Any]:
-        """z = t (v - b), and an upper bound of (loss at this b) - (loss at the best b)."""
+        """Return z = t (v - b) for squared distances v (p,), and a bound of the loss at b minus the least loss."""
         own = self._at_best(floats(v))
         z = self._signed(v - like(v, own.b, rounded=True))
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
@@ -202,7 +211,7 @@ class Logistic(Loss):
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Like `to_domain`, in exact arithmetic, for a in fractions."""
+        """Return dual variables in the domain near `a`, as `to_domain` does, in exact arithmetic."""
         signs = self.t.tolist()
         alpha = [
             min(max(-t * price, NONE), w) for t, price, w in zip(signs, a, self._fractions(), strict=True)
@@ -217,7 +226,10 @@ class Logistic(Loss):
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The `Sensitivity` with w = alpha (1 - alpha / weight), alpha = |a|; all rows are one group if b is free."""
+        """Return minus the derivative of each dual variable in D of its pair: alpha (1 - alpha / w) with alpha = |a|.
+
+        If b is free, all rows are one group, because the sum of the dual variables is fixed. room: not used.
+        """
         alpha = np.abs(a)
         threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
         return Sensitivity(alpha * (1 - alpha / self.weights), threshold)
@@ -237,8 +249,8 @@ def _divergence(x: Any, log_s: Any) -> Any:
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:
     """Return a b that nearly minimizes sum w log(1 + exp(t (D - b))), and a bound of the excess over the minimum.
 
-    The derivative in b grows with b. If it is p at a b within a width of the minimum, the excess is at
-    most |p| times the width.
+    t, D, w (p,): labels, squared distances and weights. The derivative in b grows with b. If it is p at a b, and the
+    minimum is at most a width away, the excess is at most |p| times the width.
     """
     if not np.isfinite(D).all():
         return 0.0, math.inf

@@ -2,22 +2,27 @@
 
     f(M) = sum w log(1 + exp(t (D - b))), for a given b or minimized over b
 
-Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let s = 1 / (1 + exp(-t (D - b))),
-c = w s (1 - s), and h = svec(G^T X G) for the matrix X of a pair.
+The sum is over the pairs. D is the squared distance of a pair in M, w its weight, t = 1 for similar pairs and -1 for
+dissimilar pairs. X = (x_i - x_j)(x_i - x_j)^T is the matrix of a pair.
+
+Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let s = 1 / (1 + exp(-t (D - b))), c = w s (1 - s),
+and h = svec(G^T X G).
 
     gradient  sum t w s h,    Hessian  sum c h h^T
 
 If b is free, (sum c h) (sum c h)^T / sum c is subtracted from the Hessian. This eliminates b from the Hessian in M and
-b. The path is followed by barrier.py.
+b. The path is followed by barrier.py: it minimizes f(M) - rho log det M for decreasing rho.
 
-Attainment. R is 0, and r(G) is 0 if -G = sum t alpha X is psd. No metric attains the infimum in two cases.
+Attainment. The dual variables of a metric are alpha = w s, a number for each pair. There is no regularizer, so they are
+feasible if sum t alpha X is psd, and strict if it is positive definite. If b is free, sum t alpha = 0 is required, too.
+No metric attains the infimum in two cases.
 - A dissimilar pair differs outside the span of the similar differences; rational arithmetic decides this. Some
   direction moves the pair apart at no cost. The dual variable of the pair must be 0.
-- b is free, and in some metric no similar pair is farther than a dissimilar pair. Then a larger multiple of this
-  metric, with b between the two kinds, is never worse. It is better unless all distances are equal.
+- b is free, and some metric separates the pairs: in it, no similar pair is farther than a dissimilar pair, and not all
+  pairs are equally far. Then a larger multiple of this metric, with b between the two kinds, is always better.
 In all other cases, let b be given, or let no metric make all pairs equally far. Then the minimizers are bounded, and
-strict dual variables exist. They make sum t alpha X positive definite. The dual variables of a metric near the central
-path are strict. If b is free and a metric makes all pairs equally far, the infimum need not be attained (docs/ldml.md).
+strict dual variables exist. The dual variables of a metric near the central path are strict. If b is free and a metric
+makes all pairs equally far, the infimum need not be attained (docs/ldml.md).
 """
 
 from __future__ import annotations
@@ -53,7 +58,11 @@ LESS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)  # reductions of a mixing weight that are 
 
 
 class OfPairs(NamedTuple):
-    """f of the module docstring as a function of M (r, r), the interface `cvxml.solvers.barrier.Smooth`."""
+    """f of the module docstring as a function of M (r, r), with the derivatives that the path of barrier.py needs.
+
+    Z (p, r): the differences of the pairs in the solver's coordinates. t, w (p,): labels and weights. b: None if it is
+    free.
+    """
 
     Z: FloatArray  # (p, r) differences
     t: FloatArray  # (p,)
@@ -94,7 +103,11 @@ class OfPairs(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """The result of the search near the central path: strict dual variables, or a metric that separates the pairs."""
+    """The result of the search near the central path: strict dual variables, or a metric that separates the pairs.
+
+    strict: None if not found. separates: a sentence if a metric is proved to separate the pairs, else empty. metric
+    (d, d): the separating metric, or the last metric of the search.
+    """
 
     strict: Duals | None
     separates: str  # a sentence if a metric is proved to separate the pairs, else empty
@@ -134,14 +147,14 @@ class MiddleOfThePath(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """The strict dual variables as an `Anchor`, which others can be mixed with; None if not found."""
+        """The strict dual variables with their matrix sum t alpha X, for mixing with others; None if not found."""
         return None if self.shown.strict is None else self.anchor(self.shown.strict)
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Return feasible dual variables to choose from. The last are 0, which is always feasible.
+        """Return one or two feasible choices of dual variables; the last one is 0, which is always feasible.
 
-        The first are the given ones, if they are feasible. Otherwise, if strict ones are known, the first are a mixture
-        with strict ones, as close to the given ones as possible.
+        The first are the given ones, `own`, if they are feasible. Otherwise, if strict ones are known, the first are a
+        mixture with strict ones, as close to the given ones as possible. others: not used.
         """
         nothing = own._replace(a=0 * own.a)
         given = self.anchor(own)
@@ -184,7 +197,8 @@ def _separates(
 ) -> FloatArray | None:
     """Return a root (d, m) of a metric that separates the pairs, proved in exact arithmetic; None if not found.
 
-    Tried are M (r, r), given in the coordinates `to` (d, r), and its parts with the largest eigenvalues.
+    Tried are M (r, r), given in the coordinates `to` (d, r), and its parts with the largest eigenvalues. X (n, d):
+    points. rows: the pairs. t (p,): 1 for similar pairs, -1 for dissimilar pairs.
     """
     values, vectors = np.linalg.eigh(M)
     root: FloatArray = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))
@@ -200,7 +214,8 @@ def _separates(
 def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> bool:
     """True if the metric root root^T separates the pairs, in exact arithmetic. root (d, r).
 
-    No similar pair is farther than a dissimilar pair, and not all pairs are equally far.
+    No similar pair is farther than a dissimilar pair, and not all pairs are equally far. X (n, d): points. rows: the
+    pairs. t (p,): 1 for similar pairs, -1 for dissimilar pairs.
     """
     D = all_distances(whole(X)[0] * whole(root)[0])
     of_kind: dict[int, list[int]] = {1: [], -1: []}
@@ -213,7 +228,7 @@ def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> b
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Yield a metric (d, d) and its dual variables after every step of the path.
 
-    start: a psd matrix (d, d), if there is one.
+    family: the problem, with points and pairs. start: a psd matrix (d, d), if there is one.
     """
     ((loss, rows),) = family.terms
     assert isinstance(rows, Labelled)

@@ -1,4 +1,7 @@
-"""No regularizer: R = 0, with r(G) = 0 if -G is psd, else -inf."""
+"""No regularizer: R = 0, with the bound r(G) = 0 of R - <M, G> over psd M if -G is psd, else -inf. LDML uses it.
+
+G = sum_t a_t X_t is the matrix of the dual variables a_t of the pairs t (family/theorem).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from cvxml.family.rows.base import Weights
 
 
 class Free(Linear):
-    """R = 0 for every psd M. pairs (p, 2): the similar pairs.
+    """R = 0 for every psd M. X (n, d): points. pairs (p, 2): the similar pairs.
 
     Only rows with a difference in the span of the differences of `pairs` may have a dual variable other than 0.
     """

@@ -2,19 +2,27 @@
 
 Problem, as commonly quoted (we did not compare it with the print line by line)
     min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ].
-p_A(.|i) is the softmax of -D_A(i, k) over k != i. Every line of `problem` is literal. Like the paper, it drops the
-entropy of p0, which is constant.
+p_A(.|i) is the softmax of -D_A(i, k) over k != i, with the squared distance D_A, and p0(.|i) is uniform over the other
+points of the class of i. Every line of `problem` is literal. Like the paper, it drops the entropy of p0, which is
+constant.
 The quotations leave two details open. They call p0 "uniform" without a constant; the constant of a distribution is
-1 / (n_c - 1) for a class of size n_c. A point that is alone in its class has no p0: the sum over i leaves it out, but
-it stays a k.
+1 / (n_c - 1) for a class of size n_c. A point that is alone in its class has no p0. We leave it out of the sum over i,
+and keep it as a possible neighbour k of other points.
 
-Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, and a log sum exp for each point.
-The dual variables are distributions q_i over k != i. q = p0 has G = C, so sum_i log(n_c - 1) is a lower bound for any
-data. Other dual variables that are not feasible are mixed with strict ones (family/theorem/strict_prices.py).
+Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T, and a log sum exp
+for each point. The dual variables are distributions q_i over k != i. Let G = sum_ik q_ik X_ik. They are feasible if
+C - G is psd, and strict if it is positive definite. Then sum_i of the entropies of q_i is a lower bound. q = p0 has
+G = C, so sum_i log(n_c - 1) is a lower bound for any data. Other dual variables that are not feasible are mixed with
+strict ones (family/theorem/strict_prices.py).
 Radius: there is no radius, because the objective is not strongly convex.
 If no metric attains the infimum, and this is proved (methods/mcml/no_attainment.py), the status is NOT_ATTAINED.
 
-Solver: methods/mcml/softmax.py. cvxpy solves the literal problem in coordinates of unit covariance.
+Solver: methods/mcml/softmax.py. The problem of MCML and of most misreadings is given by `Softmaxes`: weights w (n, n)
+of the distances and c (n,) of the logarithms, and the pairs `among` in each softmax. If the user asks for a cvxpy back
+end, it solves the function `problem` in coordinates of unit covariance.
+
+Misreadings: problems that implementations solve in place of MCML. A `Question` holds a refuted metric, with the data
+and parameters that it was judged with.
 
 Reference: A. Globerson, S. Roweis, Metric Learning by Collapsing Classes, NIPS 2005 (equations 2 to 5).
 """
@@ -222,9 +230,9 @@ def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
 
 
 def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
-    """The weights w = p0, which is uniform over the class of i without i. If i is alone in its class, c_i = 0.
+    """Return the weights that give MCML: w = p0 (n, n), and c_i = 1, or c_i = 0 if i is alone in its class.
 
-    number: makes the constants, for example Fraction for exact arithmetic.
+    y (n,): class codes. number: makes the constants, for example Fraction for exact arithmetic.
     """
     among = ~np.eye(len(y), dtype=bool)
     mates = (y[:, None] == y) & among
@@ -234,10 +242,11 @@ def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
 
 
 def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
-    """The family of MCML or of one of its misreadings, for points X (n, d). diagonal: A must be diagonal.
+    """Return MCML, or one of its misreadings, as a regularizer and a loss (family/theorem), for points X (n, d).
 
-    The objective is <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with C = sum_ij w_ij X_ij.
-    If the sum of each w_i is c_i, and w_ik > 0 only for k among i, the dual variables a = w have G = C.
+    of: the weights w and c. The objective is <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with
+    C = sum_ij w_ij X_ij. If the sum of each w_i is c_i, and w_ik > 0 only for k among i, the dual variables a = w have
+    G = C. diagonal: A must be diagonal.
     """
     both = of.w + of.w.T
     pairs = np.argwhere(np.triu(both != 0, 1))
@@ -256,9 +265,9 @@ def _rows(of: Softmaxes) -> ByPoint:
 
 
 def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
-    """The dual variables from `dual[name]` (n, n), or () if the dual has no such name.
+    """Return the dual variables of the problem `of`, from the array `dual[name]` (n, n); () without such an entry.
 
-    Raises ValueError if the entry is not a finite array of this shape.
+    Row i of the array belongs to point i. Raises ValueError if the entry is not a finite array of this shape.
     """
     if name not in dual:
         return ()
@@ -273,14 +282,17 @@ def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
 
 
 def named(of: Softmaxes, duals: Duals) -> Dual:
-    """The dual variables as "q" (n, n), with rows of zeros for points i with c_i = 0."""
+    """Return the dual variables of the problem `of` as an array "q" (n, n). Row i is zero if c_i = 0."""
     rows, q = _rows(of), np.zeros((len(of.c),) * 2)
     q[rows.points] = rows.table(duals)
     return {"q": q}
 
 
 class Misread(NamedTuple):
-    """The problem of a misreading: its weights, and how the metric is judged in it."""
+    """A misreading: a problem with the weights `of`, and how the refuted metric is judged in it.
+
+    The metric is first multiplied by `times`. If `diagonal`, only diagonal metrics are feasible.
+    """
 
     of: Softmaxes
     times: float = 1.0  # the metric is multiplied by this before it is judged
@@ -288,9 +300,10 @@ class Misread(NamedTuple):
 
 
 def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
-    """Return a function with the certified relative gap of the metric in the problem of a misreading.
+    """Return a function of the question: the certified relative gap of the refuted metric in a misreading.
 
-    inf if no gap is proved, or if the gap could be chance (`BY_LUCK`, `BETTER`).
+    change: maps the weights of MCML and the data to the misreading. The gap is inf if it is not proved. It is also inf
+    if chance could explain it: it must be at most `BY_LUCK`, and the metric must be far better than 0 (`BETTER`).
     """
 
     def left(question: Question) -> float:
@@ -342,7 +355,10 @@ def _features(given: Instance) -> Coordinates:
 
 
 def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
-    """False if one of `MULTIPLES` of A lowers the objective by more than the share `FAR`. Then A does not fit."""
+    """Return False if one of the `MULTIPLES` of A has an objective that is lower by more than the share `FAR`.
+
+    Then A cannot be optimal in the problem `member`, and no solve is needed. here: the objective at A.
+    """
     return all(value(member, t * A).value >= here - FAR * abs(here) for t in MULTIPLES)
 
 
@@ -351,10 +367,11 @@ def too_large(given: Instance) -> bool:
 
 
 def to_first_order(kind: str) -> Callable[[Question], float]:
-    """Return a function: the largest first-order decrease by a change as large as the metric, as a relative gap.
+    """Return a function of the question that measures how far the refuted metric is from stationary in a misreading.
 
-    kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. inf if the misreading
-    does not apply.
+    It gives the largest first-order decrease of the objective by a change that is as large as the metric, divided by
+    the objective. kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. It
+    gives inf if the misreading does not apply.
     """
 
     def left(question: Question) -> float:
@@ -378,9 +395,10 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
 
 
 def _beside(M: FloatArray, Z: FloatArray) -> float:
-    """The largest first-order decrease by a change as large as the psd M, for an objective with gradient Z at M.
+    """Return the largest first-order decrease of an objective with gradient Z at the psd M, for changes as large as M.
 
-    The change is one of the root of M, or a new direction.
+    Let M = R R^T and size = max(||R||, 1). The changes are R + dR with ||dR|| = size, and M + size^2 v v^T with
+    |v| = 1.
     """
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -444,7 +462,10 @@ def _gaussian(question: Question) -> OtherProblem:
 
 
 def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
-    """Like `with_weights`, but inf if all classes have the same size. Then both problems have the same solutions."""
+    """Return the same function as `with_weights`, but with the value inf if all classes have the same size.
+
+    Then the misreading has the same solutions as MCML. Classes of a single point do not count.
+    """
 
     def left(question: Question) -> float:
         given = question.checked(instance)
@@ -559,20 +580,23 @@ class MCML(FamilyMethod[Instance]):
         return dual(given.X, given.y)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem and its dual for the points in coordinates of unit covariance.
+        """Solve `problem` and `dual` of the module with the cvxpy back end `solver`, in coordinates of unit covariance.
 
-        The problem is the same, and its numbers suit the back ends.
+        The problem is the same in these coordinates, and its numbers suit the back ends.
         """
         at = _coordinates(given)
         found = super().through_cvxpy(Instance(at.Y, given.y), solver)
         return found._replace(metric=at.outside(found.metric))
 
     def literal_rows(self, given: Instance) -> int:
-        """n^2: the problem has an exponential for each pair of points."""
+        """Return n^2, the size of the cvxpy problem: it has an exponential for each pair of points."""
         return len(given.X) ** 2
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The solution "q" of the dual as a table (n, n), 0 on the diagonal and for points alone in their class."""
+        """Return "q" as a table (n, n), from the array "q" that cvxpy found for `dual` of the module.
+
+        The entries are 0 on the diagonal and in the rows of points that are alone in their class.
+        """
         n = len(given.X)
         q = np.zeros((n, n))
         for i, row in zip(_weights(given).rows, values["q"], strict=True):
@@ -592,9 +616,10 @@ class MCML(FamilyMethod[Instance]):
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the dual variables: "q" (n, n), finite numbers q_ik with i the row; or "metric" (d, d), for q = p_A.
+        """Return the dual variables in `dual`, a row q_i for each point i that is not alone in its class.
 
-        The rows of "q" need not be distributions: the certificate moves them into the simplex.
+        The dual holds "q" (n, n), finite numbers q_ik with i the row, or "metric" (d, d), which stands for q = p_A. The
+        rows of "q" need not be distributions: the certificate moves them into the simplex.
         """
         if isinstance(dual, Mapping) and METRIC in dual:
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
@@ -603,7 +628,7 @@ class MCML(FamilyMethod[Instance]):
         return duals_of(_weights(given), dual, "q")
 
     def strict(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the strict dual variables "interior" (n, n); () if the dual has none."""
+        """Return the strict dual variables "interior" (n, n) of `dual`; () if it has none."""
         return duals_of(_weights(given), dual, "interior")
 
     def named(self, given: Instance, duals: Duals) -> Dual:
@@ -616,9 +641,10 @@ class MCML(FamilyMethod[Instance]):
         return super().certify(given, M, dual)
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """Solve as `ConvexMethod.find` does. If the result proves that no metric is optimal, report NOT_ATTAINED.
+        """Solve MCML. If the result proves that no metric is optimal, its status is NOT_ATTAINED.
 
-        Only the statuses STALLED and CONVERGED are replaced; an interrupt, for example, keeps its status.
+        asked, own: the arguments of `ConvexMethod.find` (solver, tol, max_iter, start, callback). Only the statuses
+        STALLED and CONVERGED are replaced; an interrupt, for example, keeps its status.
         """
         found = super().find(given, *asked, **own)
         ended = found.status in (Status.STALLED, Status.CONVERGED)
@@ -628,7 +654,11 @@ class MCML(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Run the solver of methods/mcml/softmax.py. If M = 0 is certified optimal, return it."""
+        """Run the solver of methods/mcml/softmax.py. If M = 0 is certified optimal, return it.
+
+        start: the metric and the dual variables of another solution. For many points, the solver of all_softmaxes.py
+        runs.
+        """
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
         check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of all pairs of points")
@@ -663,14 +693,21 @@ class MCML(FamilyMethod[Instance]):
         return said if said == NOT_ATTAINED else ""
 
     def _recedes(self, given: Instance, M: FloatArray) -> str:
-        """Return the sentence of `recedes` at M; empty if there are too many points for a table of n x n numbers."""
+        """Return a sentence if the infimum is not attained, or does not seem to be; else "".
+
+        The eigenvectors of M (d, d) are tried as directions of descent. The result is also "" if there are too many
+        points for a table of n x n numbers.
+        """
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
         return recedes(given.X, at, _weights(given), at.inside(M))
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """The final status. NOT_ATTAINED stays, even if the metric is certified within tol of the infimum."""
+        """Return the final status of a solution, given the status `found` of the solver.
+
+        NOT_ATTAINED stays, even if the metric is certified within tol of the infimum.
+        """
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
@@ -701,7 +738,7 @@ def _everyone(given: Instance) -> AllSoftmaxes | None:
 
 
 def _softmax(given: Instance, A: FloatArray) -> Duals:
-    """The dual variables p_A of a psd A (d, d)."""
+    """Return the dual variables q = p_A, the softmax of the distances in a psd A (d, d)."""
     ((loss, rows),) = family(given.X, weights(given.y)).terms
     assert isinstance(loss, LogSumExp)
     assert isinstance(rows, ByPoint)
@@ -710,11 +747,12 @@ def _softmax(given: Instance, A: FloatArray) -> Duals:
 
 
 def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
-    """The last metric of the path, or a better one if its objective has a large rounding error.
+    """Return the last metric (r, r) of the solver's path, or a better one if its objective has a large rounding error.
 
     If features are nearly collinear, entries of the metric can be so large that its distances are lost in rounding.
     Then the metric with the lowest objective plus error bound is returned, out of all metrics of the path and the
-    leading blocks of the last one. A block keeps the widest coordinates; the smallest block is M = 0.
+    leading blocks of the last one. A block keeps the widest coordinates; the smallest block is M = 0. ended: the result
+    of the solver, in the coordinates `at`. member: the problem.
     """
 
     def at_most(M: FloatArray) -> float:

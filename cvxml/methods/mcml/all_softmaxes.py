@@ -1,10 +1,15 @@
 """MCML over all pairs of points, by their labels: certificate and solver without a table of n x n dual variables.
 
     f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
-The theorem is theorem.py with <C, M> and log sum exp. The dual variables are the softmax of a metric, in floats,
-divided by the sum of each row. A dual stores the metric in place of the dual variables.
-If the dual variables are not feasible, they are mixed with strict ones (strict_prices.py). Entropy is concave, so the
-bound of a mixture is at least the mixture of the two bounds.
+D are the squared distances in M, and i runs over the points that are not alone in their class. Let
+X_ij = (x_i - x_j)(x_i - x_j)^T, and C = sum_ij p0(j|i) X_ij. Here p0(.|i) is uniform over the other points j of the
+class of i. So f is <C, M> plus the logarithms. Dual variables are distributions p_i over k != i. If C - G is psd for
+G = sum_ik p_ik X_ik, the sum of their entropies is a lower bound of f (theorem.py).
+
+Here the dual variables are always the softmax of some metric: p_ik is proportional to exp(-D_ik). A dual stores this
+metric in their place. If the dual variables are not feasible, they are mixed with strict ones, which make C - G
+positive definite (strict_prices.py). Entropy is concave, so the bound of a mixture is at least the mixture of the two
+bounds. An image of a metric is a matrix z (n, m): the distances of its rows are the distances in the metric.
 """
 
 from __future__ import annotations
@@ -45,7 +50,11 @@ PATIENCE = 5  # the solver stops after this many steps without a better gap
 
 
 class Softmax(NamedTuple):
-    """Three sums over the points i that are not alone in their class, for the softmax p of a metric."""
+    """Sums over the points i that are not alone in their class, for the softmax p_i of -D_ik over k != i.
+
+    value: of log sum exp(-D_i). entropy: of the entropies of p_i. error: a bound of the rounding error of each of the
+    two. G: the matrix sum_ik p_ik z_ik z_ik^T, with the differences z_ik of the points in the solver's coordinates.
+    """
 
     value: float  # sum of log sum exp(-D)
     entropy: float  # sum of the entropies of p_i
@@ -54,7 +63,7 @@ class Softmax(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """Dual variables p: a lower bound of their entropy, and C - G with G = sum_ik p_ik X_ik.
+    """Dual variables p: a lower bound of their entropy, and C - G (`surplus`) with G = sum_ik p_ik X_ik.
 
     If C - G is psd, the entropy is a lower bound of f.
     """
@@ -98,7 +107,7 @@ class AllSoftmaxes:
             self.whole = least_eigenvalue(self.C[0]) > self.C[1]
 
     def softmax(self, z: FloatArray) -> Softmax:
-        """The `Softmax` of the metric under which the points have the images z (n, m)."""
+        """Return the `Softmax` of the metric under which the points have the images z (n, m), sorted by class."""
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
         rows = np.flatnonzero(self.used)
 
@@ -127,18 +136,22 @@ class AllSoftmaxes:
         return Softmax(math.fsum(values), math.fsum(entropies), 2 * (n + 32) * EPS * moved, G)
 
     def priced(self, found: Softmax) -> Priced:
-        """The dual variables given by a softmax, with bounds of the rounding errors."""
+        """Return the entropy and C - G of the softmax `found`, with bounds of the rounding errors."""
         (C, C_error), (S, error) = self.C, found.G.proved(self.images.error)
         return Priced(found.entropy - found.error, Surplus(C - S, C_error + error))
 
     @cached_property
     def strict(self) -> Priced | None:
-        """Strict dual variables, the softmax at a multiple of the metric with C = identity; None if not found."""
+        """Strict dual variables, which make C - G positive definite; None if not found.
+
+        They are the softmax of a metric that is a multiple of the identity, in coordinates in which C is the identity.
+        The best of several multiples is taken.
+        """
         near = np.count_nonzero(self.used) / len(self.C[0])
         return strictest(lambda s: self.priced(self.softmax(self.images.at * math.sqrt(s * near))))
 
     def bound(self, own: Priced) -> float:
-        """The best lower bound from these dual variables, from their mixture with strict ones, and from p0."""
+        """Return the best lower bound of f from the dual variables `own`, their mixture with strict ones, and p0."""
         if own.surplus.psd:
             return max(self.level, own.entropy)
         t = None if self.strict is None else share_of(self.strict.surplus, own.surplus)
@@ -177,9 +190,10 @@ class AllSoftmaxes:
         )
 
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
-        """<C, M> = sum_ij p0(j|i) D_ij for a metric M, and a bound of its error.
+        """Return <C, M> = sum_ij p0(j|i) D_ij for a metric M, and a bound of its error.
 
-        at: images of the points under M. miss, P: the fields of `Seen` that bound the difference from M.
+        at: images of the points under M, up to an error. The error is described by miss and P, fields of `Seen`
+        (numbers/rounding.py).
         """
         S, error = self.classes.scatter(at, self.w)
         Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
@@ -187,7 +201,11 @@ class AllSoftmaxes:
         return float(np.trace(S)), wide * ROOM
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """The `Slopes` at M (r, r) of f - rho log det M, in coordinates in which C is the identity."""
+        """Return value and gradient of f - rho log det M at M (r, r), and an estimate of the relative gap.
+
+        M is in coordinates in which C is the identity. rho: the weight of the barrier, 0 if strict dual variables are
+        known.
+        """
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
         bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))

@@ -47,10 +47,11 @@ NOTHING = 1e-12  # numbers below this share of the largest one count as 0
 
 
 def recedes(X: FloatArray, at: Coordinates, of: Softmaxes, M: FloatArray) -> str:
-    """Return `NOT_ATTAINED` if it is proved, `SEEMS` if double precision only suggests it, else an empty string.
+    """Return the sentence `NOT_ATTAINED` if this is proved, `SEEMS` if only double precision suggests it, else "".
 
-    X (n, d): points. at: their coordinates. of: the weights; each w_i is a mean over the class of i, and c_i is 1 or 0.
-    M (r, r): a metric in the coordinates `at`. Its leading eigenvectors are tried as U.
+    X (n, d): points. at: their coordinates of unit covariance. of: the weights of the problem; w_i (n,) is a mean over
+    the other points of the class of i, and c_i is 1, or 0 if i is alone. M (r, r): a metric in the coordinates `at`.
+    Its leading eigenvectors are tried as U.
     """
     if _classes_are_apart(X, of):
         return NOT_ATTAINED
@@ -66,7 +67,11 @@ def _classes_are_apart(X: FloatArray, of: Softmaxes) -> bool:
 
 
 def _directions(at: Coordinates, of: Softmaxes, M: FloatArray) -> Iterator[FloatArray]:
-    """Yield roots R (r, m) of candidates U = R R^T: directions without spread in any class, then eigenvectors of M."""
+    """Yield candidates R (r, m) for U = R R^T, in the coordinates `at`.
+
+    First the directions in which no class has any spread, then the leading eigenvectors of M, scaled by the roots of
+    their eigenvalues. of: the weights of the problem.
+    """
     used = of.c > 0
     within = at.Y[used] - of.w[used] @ at.Y / of.w[used].sum(axis=1, keepdims=True)
     _, s, Vt = np.linalg.svd(within, full_matrices=True)
@@ -80,10 +85,10 @@ def _directions(at: Coordinates, of: Softmaxes, M: FloatArray) -> Iterator[Float
 
 
 def _falls(D: FloatArray, of: Softmaxes) -> bool:
-    """True if the objective decreases along M + t U as t grows, for the U with distances D (n, n), up to rounding.
+    """Return True if the objective decreases along M + t U as t grows, up to rounding.
 
-    For every i, the points of its class have equal distances and no other point is nearer; for some i a point is
-    farther.
+    D (n, n): squared distances under U. The result is True if, for every i, the points of its class are equally near
+    and no other point is nearer, and for some i a point is farther. of: the weights of the problem.
     """
     used = of.c > 0
     D = D[used]
@@ -95,7 +100,7 @@ def _falls(D: FloatArray, of: Softmaxes) -> bool:
 
 
 def _falls_exactly(X: FloatArray, of: Softmaxes, root: FloatArray) -> bool:
-    """Like `_falls`, in exact arithmetic, for U = root root^T with root (d, m)."""
+    """Return the same as `_falls`, decided in exact arithmetic, for U = root root^T with root (d, m)."""
     if not np.isfinite(root).all():
         return False
     z = flint().fmpz_mat(integers(X)[0]) * flint().fmpz_mat(integers(root)[0])

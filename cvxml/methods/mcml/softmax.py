@@ -1,9 +1,13 @@
-"""Solver of MCML and its misreadings: <C, M> plus log sum exp of each point, along the path of barrier.py.
+"""Solver of MCML and its misreadings: <C, M> plus log sum exp of each point, along the central path of barrier.py.
 
     f(M) = sum_ij w_ij D_ij + sum_i c_i log sum_{k among i} exp(-D_ik),   D the squared distances of M
 
-Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let Y be the points and z = Y G their images, and
-let e_ik = z_i - z_k, p(.|i) the softmax and P_ik = c_i p(k|i).
+The weights w, c and the pairs "k among i" are a `Softmaxes`. The solver minimizes f(M) - rho log det M for decreasing
+rho, by Newton steps.
+
+Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let Y (n, r) be the points in coordinates of unit
+covariance and z = Y G their images. Let e_ik = z_i - z_k, p(.|i) the softmax of -D_ik over k among i, and
+P_ik = c_i p(k|i).
 
     gradient   sum_ik (w_ik - P_ik) e_ik e_ik^T
     Hessian    sum_i c_i Var_{k by p_i} [ e_ik^T dX e_ik ] = sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ]
@@ -41,7 +45,11 @@ Prove = Callable[[FloatArray, Dual], Certificate]
 
 
 class Softmaxes(NamedTuple):
-    """The weights w and c of f in the module docstring. If c_i = 0, row i of w is 0, and point i adds nothing to f."""
+    """The constants of f in the module docstring: weights w (n, n) and c (n,), and a mask `among` (n, n).
+
+    among_ik is True if k is in the sum of exponentials of i. If c_i = 0, row i of w is 0, and point i adds nothing to
+    f.
+    """
 
     w: FloatArray  # (n, n) >= 0, zeros in row i if c_i = 0
     c: FloatArray  # (n,) >= 0
@@ -62,7 +70,7 @@ class Rows(NamedTuple):
 
 
 class Objective:
-    """f of the module docstring as a function of M (r, r), the interface `cvxml.solvers.barrier.Smooth`."""
+    """f of the module docstring as a function of M (r, r), with the derivatives that the path of barrier.py needs."""
 
     def __init__(self, at: Coordinates, of: Softmaxes):
         self.Y, self.of = at.Y, of
@@ -152,13 +160,13 @@ class Objective:
 
 
 class OfDiagonal(Objective):
-    """f of the diagonal of M."""
+    """f of the diagonal of M, for problems in which the metric must be diagonal."""
 
     def value(self, M: FloatArray) -> float:
         return super().value(np.diag(np.diag(M)))
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and Hessian with respect to dX.
+        """Return gradient (r, r) and Hessian (p, p) with respect to dX of f(diagonal of G (I + dX) G^T), at dX = 0.
 
         The entries of the diagonal of G (I + dX) G^T are svec(g g^T)^T svec(I + dX), where g runs over the rows of G.
         """
@@ -171,7 +179,10 @@ class OfDiagonal(Objective):
 
 
 class Ended(NamedTuple):
-    """The result of `follow`. All metrics (r, r) are for the points Y of the module docstring."""
+    """The result of `follow`: the last metric M (r, r) for the points Y, its dual, the status and the history.
+
+    tried: all metrics of the path; empty if a certificate proved the tolerance.
+    """
 
     M: FloatArray  # (r, r)
     dual: Dual
@@ -190,13 +201,13 @@ def follow(
     callback: Callable[[Step], None] | None = None,
     keep: Callable[[FloatArray, Dual], None] | None = None,
 ) -> Ended:
-    """Follow the path until a certificate proves `tol`, for at most `max_iter` steps.
+    """Follow the central path of f until a certificate proves `tol`, for at most `max_iter` steps.
 
-    prove: (metric (r, r), dual) -> certificate. start: a psd matrix (r, r), if there is one.
-    callback: called with a `Step` after every proof. keep: called with every metric and its dual.
-    The dual has "q" (n, n), the softmax of the metric, and maybe "interior" (n, n), the softmax of the last metric with
-    a positive definite gradient. If no metric had such a gradient, "interior" is looked for when the estimated
-    gap is small.
+    prove: (metric (r, r), dual) -> certificate. start: a psd matrix (r, r), if there is one. callback: called with a
+    `Step` after every proof. keep: called with every metric and its dual. A dual has "q" (n, n), the softmax of the
+    metric, and maybe "interior" (n, n), the softmax of the last metric with a positive definite gradient. Such dual
+    variables are strict, and others can be mixed with them. If no metric had such a gradient, "interior" is looked for
+    when the estimated gap is small.
     """
     began, r = time.perf_counter(), f.Y.shape[1]
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)
@@ -236,7 +247,8 @@ def follow(
 def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
     """Return the softmax of a metric near M that is close to the central path, by the name "interior".
 
-    On the central path, the gradient is rho M^-1. The result is empty if no such metric is found in `LOOK` steps.
+    rho: the weight of the barrier. On the central path, the gradient is rho M^-1, so it is positive definite. The
+    result is empty if no metric with such a gradient is found in `LOOK` steps.
     """
     for state in islice(path(f, M, rho, shrink=1.0), LOOK):
         P = f.at(state.M).P
@@ -246,7 +258,10 @@ def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
 
 
 def _definite(Z: FloatArray, M: FloatArray) -> bool:
-    """True if R^T Z R, R R^T = M, has a positive mean eigenvalue, and each eigenvalue is above a tenth of the mean."""
+    """Return True if the gradient Z (r, r) is clearly positive definite, in coordinates in which M is the identity.
+
+    Clearly: the least eigenvalue of R^T Z R, with M = R R^T, is above a tenth of the mean of its eigenvalues.
+    """
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     scaled = np.linalg.eigvalsh(root.T @ Z @ root)
@@ -254,7 +269,7 @@ def _definite(Z: FloatArray, M: FloatArray) -> bool:
 
 
 def value_and_gradient(Y: FloatArray, of: Softmaxes, M: FloatArray, plain: bool) -> tuple[float, FloatArray]:
-    """f at M (r, r), and df/dM.
+    """Return f of the module docstring at M (r, r), and df/dM (r, r), for points Y (n, r) and the weights `of`.
 
     plain: the distances sqrt(D) replace D; then M must be psd up to rounding. Otherwise M can be any symmetric matrix.
     """

@@ -4,14 +4,16 @@ Problem, over n queries q and all rankings y of the other points
     min_{W psd, xi >= 0}  tr W + (C/n) sum_q xi_q    s.t.  <W, psi(q, y*) - psi(q, y)> >= Delta(q, y) - xi_q,
     psi(q, y) = sum_ij y_ij (phi_qi - phi_qj) / (P N),    phi_qi = -(x_q - x_i)(x_q - x_i)^T.
 A query has P relevant points i in q+ and N irrelevant points j in q-. y_ij is 1 if i is before j, else -1. The ranking
-y* has all relevant points first. Delta is 1 minus a measure: AUC, precision at k, average precision, reciprocal rank
-or NDCG at k. Rankings with the same y_ij give one row, because the order within q+ or q- has no effect.
+y* has all relevant points first. Delta is 1 minus a measure: AUC, precision at k, average precision, reciprocal rank or
+NDCG at k. Rankings with the same y_ij give one row, because the order within q+ or q- has no effect.
 
 Inputs. The user gives the relevant points of each query, or labels; then the other points of the class are relevant. A
-point is a query only if some other points are relevant to it and some are not.
+point is a query only if some other points are relevant to it and some are not. A `Queried` holds points, queries and
+relevant points. In code, a ranking is a list of all points other than q, best first.
 
-Dual and bound: family/theorem, with the trace and one slack for each query. The objective needs the worst ranking of
-each query, which an exact dynamic programme finds (methods/mlr/interleaving.py). The bound can use any rankings.
+Dual and bound: family/theorem, with the trace and one slack for each query. The dual variables mu_qy, also called
+price, belong to rankings. The objective needs the worst ranking of each query, which has the largest slack. An exact
+dynamic programme finds it (methods/mlr/interleaving.py). The bound can use any rankings.
 The optimum is attained and need not be unique. For small C it is W = 0, which is proved in rational arithmetic.
 Solver: methods/mlr/cutting_planes.py.
 
@@ -56,7 +58,8 @@ Listed = list[list[list[int]]]  # a list of rankings for each query
 def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
     """The problem, ranking by ranking. Variables: "W" (d, d) and "xi" (n,), one slack for each query.
 
-    listed: the rankings y of each query that have a constraint.
+    X (n, d): points. asked: the queries and their relevant points. measure, k: the measure in Delta. listed: for each
+    query, the rankings y that have a constraint.
     """
     import cvxpy as cp
 
@@ -99,13 +102,16 @@ def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatAr
 
 
 def rankings(plus: Sequence[int], minus: Sequence[int]) -> list[list[int]]:
-    """Return one ranking for each possible set of signs y_ij."""
+    """Return one ranking for each possible set of signs y_ij of the relevant points `plus` and the others, `minus`."""
     points = [*plus, *minus]
     return [[points[place] for place in y] for y in _orders(len(plus), len(minus))]
 
 
 def every_ranking(asked: Queried) -> Listed:
-    """Return `rankings` for each query. Raises ValueError above `MAX_POINTS_LISTED` + 1 points."""
+    """Return, for each query, one ranking for each possible set of signs y_ij.
+
+    Raises ValueError above `MAX_POINTS_LISTED` + 1 points.
+    """
     if len(asked.X) - 1 > MAX_POINTS_LISTED:
         raise ValueError(
             f"the literal problem lists all rankings of each query and takes at most {MAX_POINTS_LISTED + 1} points, "
@@ -124,9 +130,10 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 
 
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
-    """The measures of a ranking. The loss Delta, which is returned, is 1 minus the measure.
+    """The measures of a ranking. Return the loss Delta, which is 1 minus the value of `measure`.
 
-    plus: the relevant points. y: all other points, in the order of the ranking.
+    k: number of places that count for precision and ndcg. plus: the relevant points. y: all other points, in the order
+    of the ranking.
     """
     of_plus = [i in plus for i in y]
     P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]
@@ -154,7 +161,10 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
 
 
 def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
-    """The dual of the problem. Variable: "mu" (m,), one dual variable for each ranking in `listed`."""
+    """The dual of the problem. Variable: "mu" (m,), one dual variable for each ranking in `listed`.
+
+    The arguments are those of `problem`. The rankings are numbered query by query.
+    """
     import cvxpy as cp
 
     n, H, losses, sums, d = len(asked.queries), [], [], [], X.shape[1]
@@ -180,7 +190,10 @@ def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: 
 
 @dataclass(frozen=True, eq=False)
 class Instance(Queried):
-    """Checked data and parameters."""
+    """Checked data (points, queries and their relevant points) and parameters.
+
+    measure: the measure of a ranking. k: number of places that count. C: weight of the mean slack.
+    """
 
     measure: str
     k: int
@@ -227,10 +240,11 @@ def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
 
 
 def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
-    """The worst ranking at W (d, d) of each query: a list of all other points, as ranked. In plain Python.
+    """Return the worst ranking of each query at W (d, d), the one with the largest slack: all other points, best first.
 
     In a worst ranking, the relevant points are sorted from near to far, and so are the irrelevant points. The dynamic
-    programme chooses how many irrelevant points g are before each relevant point, in turn.
+    programme chooses how many irrelevant points g are before each relevant point, in turn. This version is in plain
+    Python.
     """
     found = []
     for q in given.queries.tolist():
@@ -386,10 +400,10 @@ class MLR(ConvexMethod[Instance]):
         return dual(*_stated(given), every_ranking(given))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem by row generation, then its dual.
+        """Solve `problem` of the module by row generation with the cvxpy back end `solver`, then `dual`.
 
         Each round adds the worst ranking of each query, if it is worse than all its rankings so far. The rounds end
-        when the added rankings would change the objective by at most `VIOLATED`.
+        when the added rankings would change the objective by at most `VIOLATED` times the objective.
         """
         n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
         listed: Listed = [[] for _ in range(n)]
@@ -432,13 +446,20 @@ class MLR(ConvexMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """The interval from the dual variables as stored. They are moved into the domain, but not scaled."""
+        """The exact interval that contains the optimum, from the lower bound of `dual` to the objective at M (d, d).
+
+        The dual variables are only moved into their domain, and not scaled. root: R with R R^T near M, if known. hint:
+        unused.
+        """
         return self.member(given).exact(M, dual, root, as_stored=True)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve by cutting planes: list the worst ranking of each query, and follow the central path."""
+        """Solve by cutting planes: list the worst ranking of each query, and follow the central path.
+
+        start: the metric and the dual variables of another solution, if there is one.
+        """
         return self.member(given).search(tol, max_iter, start, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:

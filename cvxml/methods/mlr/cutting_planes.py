@@ -33,7 +33,10 @@ NEW_WINS = 1e-3  # a new row must be violated by this share of the group's part 
 
 
 class Cuts(NamedTuple):
-    """Rows t in groups g. The value of a row at a metric M is b_t - <M, V_t>."""
+    """Rows t, called cuts. The value of row t at a metric M is b_t - <M, V_t>, and row t belongs to group group_t.
+
+    name: data of the caller that identify each row.
+    """
 
     group: IntArray  # (m,) the group of each row
     b: FloatArray  # (m,)
@@ -48,18 +51,18 @@ class Cuts(NamedTuple):
         return Cuts(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
     def short(self, M: FloatArray) -> FloatArray:
-        """b_t - <M, V_t> for each row (m,)."""
+        """Return b_t - <M, V_t> for each row (m,): its value at the metric M (d, d)."""
         values: FloatArray = self.b - np.einsum("tij,ij->t", self.V, M)
         return values
 
 
 class CuttingPlanes:
-    """The iterate M (d, d), with the listed rows and their dual variables.
+    """The state of the solver: the iterate M (d, d), and the listed rows `cuts` with their dual variables `price` (m,).
 
-    worst: metric -> (the value of the worst row of each group (g,), these rows as cuts). cuts, price (m,): the first
-    listed rows and their dual variables. groups: the number of groups. c: the weight of a slack.
-    After `begin` and after each `step`, best is the best M so far, with `objective`. best_price are the dual variables
-    of best_cuts with the largest lower bound, `bound`.
+    worst: a function from a metric to the values of the worst row of each group (g,), and these rows as cuts. cuts,
+    price: the first listed rows and their dual variables. groups: the number of groups. c: the weight of a slack. After
+    `begin` and after each `step`, best is the best M so far, with `objective`. best_price are the dual variables with
+    the largest lower bound so far, `bound`; they belong to the rows best_cuts.
     """
 
     def __init__(
@@ -104,9 +107,10 @@ class CuttingPlanes:
             self.best_cuts, self.best_price, self.bound = self.cuts, self.price, bound
 
     def _list(self, gap: float) -> None:
-        """List each new row that is clearly worse than the listed rows of its group, and drop idle rows.
+        """List the worst row of each group if it is clearly worse than the listed rows, and drop idle rows.
 
-        Then make M, xi and the dual variables strictly feasible.
+        A row is idle if its dual variable was negligible in the last `IDLE` rounds. Then M, xi and the dual variables
+        are made strictly feasible. gap: the gap of the whole problem.
         """
         known = np.zeros(self.groups)
         np.maximum.at(known, self.cuts.group, self.cuts.short(self.M))
@@ -129,7 +133,7 @@ class CuttingPlanes:
         self.xi += away / self.c
 
     def _inside(self, price: FloatArray) -> FloatArray:
-        """The dual variables, scaled down if they are infeasible or close to the boundary (`BOUNDARY`)."""
+        """Return the dual variables `price` (m,), scaled down if they are infeasible or close to the boundary."""
         most = float(np.bincount(self.cuts.group, price, minlength=self.groups).max(initial=0.0)) / self.c
         largest = float(np.linalg.eigvalsh(self._pull(price))[-1])
         limit = max(most, largest)
@@ -155,7 +159,7 @@ class CuttingPlanes:
         return True
 
     def _newton(self, goal: float) -> float:
-        """Return the gap of the listed rows, and take one step if the gap is above `goal`.
+        """Return the gap of the listed rows, and take one Newton step along the path if the gap is above `goal`.
 
         Raises LinAlgError if rounding prevents the step.
         """
@@ -203,9 +207,10 @@ class CuttingPlanes:
 
 
 def _solved(roots: list[FloatArray], centred: FloatArray, mean: FloatArray, b: FloatArray) -> FloatArray:
-    """K^-1 b for K = diag(r_0)^2 + sum_t r_1t^2 e_t e_t^T + sum_g r_2g^2 m_g m_g^T.
+    """Return K^-1 b for K = diag(r_0)^2 + sum_t r_1t^2 e_t e_t^T + sum_g r_2g^2 m_g m_g^T, a matrix (p, p).
 
-    r_0, r_1, r_2: the entries of `roots`. e_t: the rows of `centred`. m_g: the rows of `mean`.
+    roots: the vectors r_0 (p,), r_1 (one entry for each t) and r_2 (one for each g). e_t: the rows of `centred`. m_g:
+    the rows of `mean`.
     """
     diagonal, *both = roots
     rows = [both[0][:, None] * centred, both[1][:, None] * mean]
@@ -221,12 +226,12 @@ def _solved(roots: list[FloatArray], centred: FloatArray, mean: FloatArray, b: F
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
-    """The length of a step along dx that keeps x > 0, at most 1."""
+    """Return the length of a step along dx that keeps x > 0, with a margin: at most 1."""
     down = dx < 0
     return min(1.0, BOUNDARY * float(np.min(-x[down] / dx[down], initial=np.inf)))
 
 
 def _longest_of(S: FloatArray) -> float:
-    """The length of a step that keeps I + S positive definite, at most 1."""
+    """Return the length of a step from I along S that stays positive definite, with a margin: at most 1."""
     least = float(np.linalg.eigvalsh(S)[0])
     return min(1.0, -BOUNDARY / least) if least < 0 else 1.0

@@ -1,7 +1,7 @@
 """The worst ranking of each query: an exact separation oracle for five measures, by one dynamic programme.
 
-Query q has P relevant points i and N irrelevant points j. D_qi is the squared distance of q and i. A ranking y swaps i
-and j if j comes first. The worst ranking maximizes the value
+There are n points and Q queries. Query q has P relevant points i and N irrelevant points j. D_qi is the squared
+distance of q and i. A ranking y swaps i and j if j comes first. The worst ranking maximizes the value
 
     loss(y) - 2/(P N) sum of (D_qj - D_qi) over the swapped pairs.
 
@@ -33,7 +33,10 @@ BLOCK = 2**24  # numbers of a table that are computed at a time
 
 
 class Worst(NamedTuple):
-    """The worst ranking of each query."""
+    """The worst ranking of each query: its value (module docstring), and its points `order` (Q, n - 1), first to last.
+
+    error (Q,): the exact largest value is at most value + error.
+    """
 
     value: FloatArray  # (Q,) loss minus the sum over swapped pairs; >= 0 up to rounding
     order: IntArray  # (Q, n - 1) the other points, first to last
@@ -41,7 +44,11 @@ class Worst(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """Queries with the same number of relevant points."""
+    """Queries with the same number P of relevant points, so that they have one table of what a relevant point earns.
+
+    place: the positions of the m queries among all Q. plus (m, P), minus (m, N): their relevant and irrelevant points.
+    earned (P, N + 1): the part of the measure due to the p-th relevant point after g irrelevant ones.
+    """
 
     place: IntArray  # (m,) their positions among all queries
     plus: IntArray  # (m, P) relevant points
@@ -50,7 +57,7 @@ class Alike(NamedTuple):
 
 
 class Interleavings:
-    """All rankings of all Q queries in `asked`, with the loss of `measure` (k places count)."""
+    """All rankings of all Q queries in `asked`, with the loss of `measure`. k: the number of places that count."""
 
     def __init__(self, asked: Queried, measure: str, k: int):
         self.asked, self.measure, self.k = asked, measure, k
@@ -61,7 +68,7 @@ class Interleavings:
 
     @cached_property
     def alike(self) -> list[Alike]:
-        """All queries, in groups with equal P; large groups are divided into parts of limited size."""
+        """All queries, in groups with equal P. Large groups are divided into parts of limited size, to save memory."""
         parts, n = [], len(self.asked.X)
         others = ~self.relevant
         others[np.arange(len(others)), self.asked.queries] = False
@@ -149,10 +156,10 @@ def _nearest_first(points: IntArray, D: FloatArray) -> tuple[IntArray, FloatArra
 
 
 def _largest(near: list[int], far: list[int], table: list[list[Fraction]], unit: Fraction) -> Fraction:
-    """The value of the worst ranking of one query, by the dynamic programme in exact arithmetic.
+    """Return the value of the worst ranking of one query, by the dynamic programme in exact arithmetic.
 
-    near, far: sorted squared distances of the relevant and of the irrelevant points. table: `earned`, row by row. unit:
-    the weight of a swap.
+    near, far: sorted squared distances of the relevant and of the irrelevant points. table: earned(p, g), row by row.
+    unit: the weight 2/(P N) of a swap, times the unit of the distances.
     """
     before = [0]
     for D in far:

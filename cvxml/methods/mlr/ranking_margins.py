@@ -1,10 +1,15 @@
 """Certificate and solver of MLR: the trace with one slack for each query, over rankings that are listed when needed.
 
-    min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy]),    with v_qy of ranking_rows.py
+    min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy]),    v_qy = <W, psi(q, y*) - psi(q, y)>
 
-A certificate lists the rankings with a positive dual variable and the worst ranking of each query (interleaving.py).
-Because distances are rounded, another ranking may be worse; a bound of this error is added to the rounding error.
-W = 0 is a special case: rational arithmetic decides whether it is optimal, and then the gap is exactly 0.
+There are n queries q. y runs over all rankings of the points other than q, y* has all relevant points first, and psi
+are the features of a ranking (methods/mlr/__init__.py). v_qy is a weighted sum of squared distances (ranking_rows.py).
+
+A dual has "price" (m,), the dual variables of m rankings, and "rankings" (m, number of points): in each row a query,
+then all other points in the order of the ranking. A certificate lists the rankings with a positive dual variable and
+the worst ranking of each query (interleaving.py). Because distances are rounded, another ranking may be worse; a bound
+of this error is added to the rounding error. W = 0 is a special case: rational arithmetic decides whether it is
+optimal, and then the gap is exactly 0.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ START = 1e-3  # the trace of the first metric, relative to C
 
 
 class Ranked:
-    """The objective of MLR for the queries `asked`, the measure with k places, and the weight C."""
+    """Certificate and solver of MLR for the queries `asked`, the measure with k places, and the weight C."""
 
     def __init__(self, asked: Queried, measure: str, k: int, C: float):
         self.all_of, self.X, self.C = Interleavings(asked, measure, k), asked.X, C
@@ -48,14 +53,17 @@ class Ranked:
         return Family(self.trace, (Term(Slack(self.C / self.n, rows.place, rows.loss), rows),))
 
     def exact_family(self, rows: Rankings) -> Family:
-        """Return the problem of `family` with exact constants. Losses that are not rational are rounded down."""
+        """Return the problem with only the rankings `rows`, with fractions as constants.
+
+        Losses that are not rational are rounded down.
+        """
         slack = Slack(
             Fraction(self.C) / self.n, rows.place, np.array(rows.exact_loss(up=False), dtype=object)
         )
         return Family(Trace(self.X, Fraction(1)), (Term(slack, rows),))
 
     def certify(self, M: FloatArray, dual: Dual) -> Certificate:
-        """Certify the metric M (d, d) with a dual in the form of `ranking_rows.read`."""
+        """Certify the metric M (d, d) with the "price" and "rankings" of `dual` (module docstring)."""
         mu, priced = read(self.all_of, dual)
         judged = self.trace.judge(M)
         with np.errstate(all="ignore"):
@@ -81,9 +89,10 @@ class Ranked:
         return proof
 
     def _at_zero(self, dual: Dual) -> tuple[Rankings, Duals]:
-        """Rankings with the largest possible loss, and dual variables for them that sum to C/n for each query.
+        """Return rankings with the largest possible loss, and dual variables for them that sum to C/n for each query.
 
-        These rankings are taken from the dual. A query without one in the dual gets a worst ranking at W = 0.
+        They may prove that W = 0 is optimal. The rankings are taken from `dual`, with dual variables in proportion to
+        its own. A query without such a ranking in the dual gets a worst ranking at W = 0.
         """
         mu, rows = read(self.all_of, dual)
         used = rows.all_swapped & (mu > 0)
@@ -98,10 +107,10 @@ class Ranked:
         return rows, Duals(a, np.arange(len(a)))
 
     def _is_optimal(self, rows: Rankings, duals: Duals) -> bool:
-        """True if these dual variables prove in rational arithmetic that W = 0 is optimal.
+        """Return True if the dual variables `duals` of the rankings `rows` prove that W = 0 is optimal.
 
-        They must be feasible. Their bound is the objective at 0, if all rankings have the largest loss and the sum of
-        each query is C/n.
+        The dual variables must be feasible, all rankings must have the largest loss, and the sum over each query must
+        be C/n. Then their bound is the objective at 0. All this is decided in rational arithmetic.
         """
         c = Fraction(self.C) / self.n
         exact = Slack(c, rows.place, rows.loss).exact_duals([Fraction(price) for price in duals.a.tolist()])
@@ -114,9 +123,9 @@ class Ranked:
         return bool(Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0)
 
     def zero_up_to(self, dual: Dual) -> float:
-        """Return a number so that W = 0 is optimal for every C up to it, from a dual that proves W = 0 optimal.
+        """Return a number C' such that W = 0 is optimal for every weight C up to C'.
 
-        The number is computed in floats and not rounded down.
+        dual: dual variables that prove W = 0 optimal for the present C. C' is computed in floats and not rounded down.
         """
         rows, duals = self._at_zero(dual)
         G = rows.weights(duals)
@@ -125,10 +134,10 @@ class Ranked:
         return self.C / largest if largest > 0 else np.inf
 
     def exact(self, M: FloatArray, dual: Dual, root: ArrayLike | None, as_stored: bool = False) -> Exact:
-        """The interval of exact arithmetic.
+        """Return the exact interval that contains the optimum.
 
         The lower end is the bound of the dual variables. The upper end is the objective, with the worst rankings, at a
-        psd matrix of fractions. as_stored: do not scale the dual variables.
+        psd matrix of fractions near M. root: R with R R^T near M, if known. as_stored: do not scale the dual variables.
         """
         mu, rows = read(self.all_of, dual)
         family, duals = self.family(rows), [Duals(mu, np.arange(len(mu)))]
@@ -148,7 +157,7 @@ class Ranked:
 
 
 class _Iterate:
-    """The iterate of the solver: cutting planes, with the points scaled to a size of about 1."""
+    """The state of the solver: cutting planes, with the points scaled to a size of about 1."""
 
     def __init__(self, of: Ranked, start: Start | None):
         self.of, self.scale = of, unit_scale(of.X)
@@ -195,7 +204,7 @@ class _Iterate:
         return self.solver.c * float(np.sum(loss))
 
     def dual(self) -> Dual:
-        """The dual, as in `ranking_rows.read`, with the largest lower bound so far."""
+        """Return the "price" and "rankings" (module docstring) with the largest lower bound so far."""
         at = self.solver
         rows = Rankings(self.of.all_of, at.best_cuts.group, at.best_cuts.name)
         return named(rows, Duals(at.best_price / self.scale**2, np.arange(len(at.best_price))))

@@ -1,9 +1,10 @@
 """Rows of rankings: v = <M, psi(q, y*) - psi(q, y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
 
-Query q has P relevant points i and N irrelevant points j, and y swaps i and j if j comes first. D_qi is the squared
-distance in M. m is the number of rankings in a list, and Q the number of queries. There are too many rankings to list.
-A list with the worst rankings at a metric has the same objective there as all rankings. Dual variables of a list are
-dual variables of all rankings, with 0 for the others.
+Query q has P relevant points i and N irrelevant points j, and y swaps i and j if j comes first. y* swaps no pair, and
+psi are the features of a ranking (methods/mlr/__init__.py). D_qi is the squared distance in M. n is the number of
+points, m the number of rankings in a list, and Q the number of queries. There are too many rankings to list. A list
+with the worst rankings at a metric has the same objective there as all rankings. Dual variables of a list are dual
+variables of all rankings, with 0 for the others.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ PAIRS = 2**18  # number of distances computed at a time
 
 
 class Rankings:
-    """A list of rankings; the key of a row is its position in the list.
+    """A list of m rankings. The key of a ranking, which `Duals` refer to, is its position in the list.
 
-    place (m,): the position of the query among all queries. order (m, n - 1): all other points, as ranked.
+    all_of: the queries, their relevant points and the measure. place (m,): the position of the query among all queries.
+    order (m, n - 1): all other points, as ranked.
     """
 
     def __init__(self, all_of: Interleavings, place: IntArray, order: IntArray):
@@ -62,9 +64,9 @@ class Rankings:
         return self.all_of.unit[self.place]
 
     def _before(self, rows: Any) -> IntArray:
-        """The number of irrelevant points before each relevant point (rows, P).
+        """Return the number of irrelevant points before each relevant point, an array (r, P) for r of the rankings.
 
-        rows (m,): a mask of the rankings; their queries must have the same P.
+        rows (m,): a mask of these r rankings; their queries must have the same P.
         """
         before: IntArray = np.cumsum(~self._plus[rows], axis=1)[self._plus[rows]]
         return before.reshape(int(np.count_nonzero(rows)), -1)
@@ -126,7 +128,10 @@ class Rankings:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """The matrix G = sum_t a_t (psi(q, y*) - psi(q, y)), as weights of pairs (query, point), each pair once."""
+        """Return the matrix G = sum_t a_t (psi(q, y*) - psi(q, y)), for the dual variables a_t of some rankings t.
+
+        It is given as weights of pairs (query, point), each pair once.
+        """
         place = self.place[duals.key]
         pairs, weights = [], []
         for own in np.unique(place).tolist():
@@ -144,7 +149,7 @@ class Rankings:
         return Weights(np.concatenate(pairs), np.concatenate(weights))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """`duals` without a change: with the trace as regularizer no row has to be left out."""
+        """Return `duals` unchanged. With the trace as regularizer, any row may have a positive dual variable."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
@@ -165,7 +170,10 @@ def _whole_times(a: Any, counts: FloatArray, unit: Fraction) -> Any:
 
 
 def distances(view: View, all_of: Interleavings) -> Any:
-    """Return the squared distances D (Q, n) of all points from the queries, and bounds (Q, n) of their errors."""
+    """Return the squared distances D (Q, n) of all points from the queries, and bounds (Q, n) of their errors.
+
+    view: the points under a metric. all_of: the queries.
+    """
     queries, n = all_of.asked.queries, len(all_of.asked.X)
     D, error = np.empty((len(queries), n)), np.empty((len(queries), n))
     step = max(1, PAIRS // n)
@@ -209,7 +217,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
 
 
 def named(rows: Rankings, duals: Duals) -> Dual:
-    """The dual "price" and "rankings" of the rows with a positive dual variable."""
+    """Return "price" and "rankings" of the rows with a positive dual variable, in the form that `read` takes."""
     used = duals.a > 0
     key = duals.key[used]
     return {"price": duals.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}

@@ -1,11 +1,17 @@
 """The definitions of MLSVM by loops, and Algorithm 1 of Nguyen, Guo 2008 (Pegasos-like), corrected and as printed.
 
+Problem (2) and its slacks:
+
+    min_{A psd}  lam/2 ||A||^2 + 1/n sum_i xi_i,     xi_i = [1 - min_j d_A(i, j) + max_l d_A(i, l)]_+
+
+Here j runs over the impostors of point i, l over its targets, and d_A(i, j) is the squared distance in A. N holds the
+lists of targets and impostors of all points. Points without targets or without impostors have xi_i = 0. Algorithm 1:
+
     V      = { i : min_j d_A(i, j) - max_l d_A(i, l) < 1 }
     A'     = (1 - eta_t lam) A_t + eta_t/n sum_{i in V} [ (x_i - x-)(x_i - x-)^T - (x_i - x+)(x_i - x+)^T ]
     A_t+1  = P_+(A') scaled into the ball of radius 1/sqrt(lam)       (psd first, then scale)
 
-Here j runs over the impostors of point i, l over its targets, d_A(i, j) is the squared distance in A, x- is the
-impostor of least d_A, and x+ is a target.
+x- is the impostor of point i with the least d_A, and x+ is a target of point i.
 
 Corrected (default): x+ is the argMAX of d_A over the targets, and eta_t = 1/(lam (t + 1)), so the first step does not
 erase the start. As printed in our transcript (`paper=True`): x+ is the argmin and eta_t = 1/(lam t). This is no
@@ -13,7 +19,7 @@ subgradient method for (2) and stalls above the optimum. Its gap, measured again
 much. The corrected gap falls about like 1/(lam t); docs/mlsvm_algorithm.md proves a bound for the best iterate. The
 package solves the problem by solver.py.
 
-All names are the paper's. Nothing here is fast, and the only import from this folder is the neighbour lists.
+All names are the paper's. This file is slow and independent: from this folder it imports only the neighbour lists.
 """
 
 from __future__ import annotations
@@ -29,7 +35,7 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
 
 def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> float:
-    """lam/2 ||A||^2 + 1/n sum_i xi_i at the metric `A` (d, d): equation (2)."""
+    """The objective lam/2 ||A||^2 + 1/n sum_i xi_i of problem (2) at the metric `A` (d, d), with the least slacks."""
     slacks = [max(0.0, 1.0 - margin(X, N, A, i)[0]) for i in N.usable]
     return lam / 2 * float(np.sum(A**2)) + math.fsum(slacks) / len(X)
 
@@ -48,13 +54,18 @@ def distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 
 
 def into_ball(A: FloatArray, lam: float) -> FloatArray:
-    """Return the matrix, scaled down to the norm 1/sqrt(lam) if it is larger."""
+    """Return A (d, d), scaled down to norm 1/sqrt(lam) if its norm is larger."""
     norm = float(np.linalg.norm(A))
     return A * min(1.0, 1 / math.sqrt(lam) / norm) if norm > 0 else A
 
 
 def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) -> dict[str, Any]:
-    """Intermediates at A (d, d) and one Algorithm-1 step at iteration t, by the names that `MLSVM.evaluate` lists."""
+    """Return intermediate values at A (d, d), by name, and one corrected step of Algorithm 1 from A at iteration t.
+
+    The names are those of the paper and of the module docstring: for example "xi" (n,), "violated" (the points in V),
+    "subgradient" (d, d) of the objective, "eta", and "A_next" (d, d), the metric after the step. The docstring of
+    `MLSVM.evaluate` lists all names.
+    """
     n, d = X.shape
     active_impostor = np.full(n, -1)
     active_target = np.full(n, -1)
@@ -92,7 +103,10 @@ def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The result of Algorithm 1. `gaps[k]` is objective - lower_bound after iteration `iterations[k]`."""
+    """The result of Algorithm 1: the last metric, and its measurements after the iterations in `iterations`.
+
+    `objectives[k]` and `gaps[k]` = objectives[k] - lower_bound belong to iteration `iterations[k]`.
+    """
 
     metric: FloatArray  # (d, d), the last iterate
     iterations: IntArray
@@ -111,9 +125,11 @@ def algorithm1(
     start: FloatArray | None = None,
     every: int = 1,
 ) -> Run:
-    """Run `n_steps` iterations from `start` (default 0), measured each `every` against `lower_bound`.
+    """Run `n_steps` iterations of Algorithm 1 from the metric `start` (d, d), by default 0.
 
-    `lower_bound` comes from a certificate of the same problem (`cvxml.solve(...).lower_bound`).
+    paper: True runs the algorithm as printed, False the corrected one. every: the objective is computed after each
+    `every`-th iteration and after the last. lower_bound: of the optimum, from a certificate of the same problem
+    (`cvxml.solve(...).lower_bound`); the gaps are objectives minus this bound.
     """
     n, d = X.shape
     usable = N.usable

@@ -1,19 +1,25 @@
 """A feasible primal-dual interior-point method for MLSVM, for small d and any scaling of the features.
 
 Gradient steps need more iterations if the features differ in scale; this method does not. In each row i (a usable point
-of MLSVM) let
+of MLSVM, which has both impostors and targets) let
 
     hi_i <= D_ij for impostors j,   lo_i >= D_il for targets l,   xi_i = 1 + lo_i - hi_i >= 0,
 
-with multipliers u_ij, w_il and r_i = 1/n - s_i. Here D are squared distances in A, and s_i is the sum of the u_ij. Let
-S = lam A - G be the multiplier of A >> 0, with the G of solver.py. At the optimum, the products
+with multipliers u_ij, w_il and r_i = 1/n - s_i. Here D are squared distances in A, and s_i is the sum of the u_ij,
+which is also the sum of the w_il. Let S = lam A - G be the multiplier of A >> 0, where G is the sum of
+u_ij (x_i - x_j)(x_i - x_j)^T minus the sum of w_il (x_i - x_l)(x_i - x_l)^T. At the optimum, the products
 
     u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A S
 
-are zero. The method drives them to zero together (Mehrotra's predictor and corrector). The psd part uses the
-Nesterov-Todd scaling W. In the eigenbasis of W the curvature lam + W^-1 (x) W^-1 is diagonal, and the rows add B^T B. B
-has one row for each neighbour, centred within its group by its weight, and one row for each point. All iterates are
-strictly feasible, so each of them gives a bound. S is recomputed in every iteration, and never updated.
+are zero. The first factors are multipliers, and the second factors are their slacks; for A S the factors are matrices.
+The method drives all products to zero together (Mehrotra's predictor and corrector). Arrays (rows, K) have K places for
+the neighbours of each row: impostors with u, targets with w, and padding.
+
+The linear equations for the step of A have the matrix lam I + W^-1 (x) W^-1 + B^T B, where W is the Nesterov-Todd
+scaling of A and S. The first two terms are diagonal in the eigenbasis of W. B has one row for each neighbour, which is
+centred: the weighted mean over the impostors, or over the targets, of its point is subtracted. B also has one row for
+each point. All iterates are strictly feasible, so each of them gives a bound. S is recomputed in every iteration, and
+never updated.
 """
 
 from __future__ import annotations
@@ -31,7 +37,11 @@ from cvxml.core.work import FACTORISING, doing
 
 
 class Rows(NamedTuple):
-    """The multipliers u, w and r of all rows, or the slacks that they are multiplied with (module docstring)."""
+    """One number for each neighbour (`v`) and one for each row (`r`): multipliers, or the slacks of these multipliers.
+
+    Multipliers: v (rows, K) holds u and w, and r (rows,) holds 1/n - s_i. Slacks: v holds D - hi and lo - D, and r
+    holds xi.
+    """
 
     v: FloatArray  # (rows, K): u and w, or their slacks z
     r: FloatArray  # (rows,): r, or its slack xi
@@ -39,7 +49,7 @@ class Rows(NamedTuple):
 
 @dataclass(eq=False)
 class Iterate:
-    """A strictly feasible pair of A (d, d), hi, lo (rows,) and multipliers (module docstring)."""
+    """A strictly feasible point: A (d, d), hi and lo (rows,), and the multipliers `dual` (module docstring)."""
 
     A: FloatArray
     hi: FloatArray
@@ -48,7 +58,10 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """A step in every variable. The psd parts are in the scaled space, where A and S are both diag(sigma)."""
+    """A step: the changes of A (d, d), hi and lo (rows,), of the multipliers `dual`, and of their slacks.
+
+    A_scaled, S_scaled: the changes of A and S in coordinates in which A and S are the same diagonal matrix.
+    """
 
     A: FloatArray
     hi: FloatArray
@@ -86,7 +99,10 @@ class _Interior:
         return G
 
     def start(self) -> Iterate:
-        """Return a feasible start: A = alpha I, so large that S is positive definite, and v inverse to the slacks."""
+        """Return a feasible start: A is a multiple of I, so large that S is positive definite.
+
+        In each row, u and w are in inverse proportion to their slacks.
+        """
         cap = self.cap
         counts = np.where(self.up, self.up.sum(axis=1)[:, None], self.down.sum(axis=1)[:, None])
         even = np.where(self.real, cap / 2 / counts, 0.0)
@@ -231,9 +247,10 @@ class _System:
         return Direction(dA, hi, lo, step, Rows(z, lo - hi), A_scaled, K - A_scaled)
 
     def _levels(self, for_hi: FloatArray, for_lo: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Solve (tu + t) hi - t lo = for_hi, (tw + t) lo - t hi = for_lo for the steps hi, lo (rows,) of each row.
+        """Return the steps of hi and lo (rows,), from one linear system of two equations for each row.
 
-        tu, tw, t: multiplier over slack, for u and w summed over the neighbours of the row, and for r.
+        The equations are (tu + t) hi - t lo = for_hi and (tw + t) lo - t hi = for_lo. tu is the sum of the quotients
+        u / slack over the impostors of the row, tw the sum of w / slack over its targets, and t is the quotient r / xi.
         """
         t = self.theta_r
         determinant = self.tu * self.tw + t * (self.tu + self.tw)

@@ -2,10 +2,13 @@
 
     min_{A psd}  lam/2 ||A||^2 + 1/n sum_i [1 + max_{l in T_i} d_A(x_i, x_l) - min_{j in I_i} d_A(x_i, x_j)]_+
 
-The sum is over the points that have both targets T_i and impostors I_i. The paper does not mention other points. Their
-constraint is vacuous, xi_i = 0, and the sum is still divided by n. The rows are the pairs (i, j) and (i, l), a group is
-a point (family/losses/groups.py, `Spread`), and the scale of a tolerance is lam/2 ||A||^2. By strong convexity, the
-metric is within sqrt(2 gap / lam) of the optimum (family/regularizers/frobenius.py).
+d_A is the squared distance in A. The sum is over the usable points, which have both targets T_i and impostors I_i. The
+paper does not mention other points. Their constraint is vacuous, xi_i = 0, and the sum is still divided by n.
+
+Certificate (family/theorem): the regularizer is lam/2 ||A||^2. The loss `Spread` (family/losses/groups.py) has a row
+for each pair (i, j) or (i, l), and a group of rows for each usable point i. The dual variables are u_ij for impostors
+and w_il for targets. Gaps are relative to lam/2 ||A||^2. By strong convexity, the metric is within sqrt(2 gap / lam) of
+the optimum (family/regularizers/frobenius.py).
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
 """
@@ -46,7 +49,7 @@ LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
 class MLSVM(FamilyMethod[Instance]):
-    """Metric learning, a support vector approach."""
+    """The method "mlsvm": metric learning, a support vector approach. The module docstring states its problem."""
 
     id = "mlsvm"
     TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008)"
@@ -116,11 +119,14 @@ class MLSVM(FamilyMethod[Instance]):
         return objective_of(given.X, given.N, M, given.lam)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates by the paper's names, and one step of Algorithm 1 at iteration `t`.
+        """Return intermediates at M (d, d) by the paper's names, and one step of Algorithm 1 from M at iteration `t`.
 
-        targets, impostors (one list for each point), usable, ties, target_distances, impostor_distances,
-        active_impostor and active_target (the indices of x- and x+, -1 if the constraint is vacuous), xi, violated (V),
-        subgradient (d, d), eta = 1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d).
+        objective; targets, impostors (one list for each point) and their squared distances in M: target_distances,
+        impostor_distances; usable: the number of usable points; ties: the number of points with a tie at the boundary
+        of the neighbourhood. active_impostor and active_target: the indices of x- and x+, the nearest impostor and the
+        furthest target in M, -1 if the constraint is vacuous. xi (n,); violated: the points with xi > 0; subgradient
+        (d, d); eta = 1/(lam (t+1)). A_third, A_two_thirds, A_next (d, d): after the subgradient step, then projected to
+        the psd cone, then scaled into the ball of radius 1/sqrt(lam).
         """
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
@@ -128,10 +134,11 @@ class MLSVM(FamilyMethod[Instance]):
         return member_of(Frobenius(given.X, number(given.lam)), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "u" (p,) with "u_index" (p, 2), and "w" (q,) with "w_index" (q, 2).
+        """Return the dual variables of all rows, from the arrays of `dual`.
 
-        The rows of "u_index" are a point and an impostor, those of "w_index" a point and a target, in any order.
-        Pairs that are no row of the problem are dropped.
+        The arrays are "u" (p,) with "u_index" (p, 2), and "w" (q,) with "w_index" (q, 2). Each row of "u_index" is a
+        point and one of its impostors, each row of "w_index" a point and one of its targets, in any order. Pairs that
+        are no row of the problem are dropped, and rows that are not given have the dual variable 0.
         """
         n, (index, near) = len(given.X), given.N.pairs
         listed = (indexed_dual(dual, name, f"{name}_index", (n, n)) for name in ("u", "w"))
@@ -139,7 +146,10 @@ class MLSVM(FamilyMethod[Instance]):
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual in the form of `read`, with a number for each pair of a usable point."""
+        """Return the dual variables by name: "u" with "u_index" and "w" with "w_index", as `read` takes them.
+
+        Every pair of a usable point with one of its impostors or targets has an entry.
+        """
         index, near = given.N.pairs
         u, w = duals.a[near], np.abs(duals.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
@@ -147,9 +157,9 @@ class MLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Gradient steps, Newton steps and an interior-point method (solver.py).
+        """Solve by gradient steps, Newton steps and an interior-point method (solver.py).
 
-        start: a metric and its dual variables, if there are such.
+        Return a metric and its dual variables. start: the metric and the dual variables of another solution, or None.
         """
         return search(given, partial(self.certify, given), tol, max_iter, start, callback)
 
@@ -171,10 +181,11 @@ class MLSVM(FamilyMethod[Instance]):
 
 
 def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
-    """Solve the literal problem for A and its dual for (u, w) by a back end; the certificate does not trust either.
+    """Solve the problem and its dual as cvxpy problems (problem.py) with the back end `solver`. Return A and its u, w.
 
-    General solvers work best if the metric is about 1. Because ||A*|| <= 1 / sqrt(lam), X is divided by an s that makes
-    lam / s^4 about 1.
+    The result needs no trust in the back end, because `prove`, the certificate, checks it. A = 0 is returned if its
+    proved gap is smaller. General solvers work best if the metric is about 1. Because ||A*|| <= 1 / sqrt(lam), X is
+    divided by an s that makes lam / s^4 about 1.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.mlsvm.problem import dual, problem
@@ -215,9 +226,10 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
 
 
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
-    """Return the problem of MLSVM: the regularizer lam/2 ||A||^2, and a `Spread` with one group for each usable point.
+    """Return the problem as family terms: `regularizer`, and a `Spread` with one group for each usable point.
 
-    number: the type of the constant 1/n, float or Fraction.
+    regularizer: lam/2 ||A||^2, which also holds the points. N: the targets and impostors. number: the type of the
+    constant 1/n, float or Fraction.
     """
     index, near = N.pairs
     group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)
@@ -228,9 +240,10 @@ def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], A
 
 
 def _on(keys: IntArray, values: FloatArray, given: IntArray) -> FloatArray:
-    """Return a dual variable for each pair of `keys` (t, 2), from `values` (p,) of the pairs `given` (p, 2).
+    """Return a dual variable for each key of `keys` (t,), from `values` (p,) with the keys `given` (p,); 0 if missing.
 
-    Negative values count as 0. If a pair is given several times, its values are added.
+    The key of a pair (i, j) is the integer i n + j. Values are clipped to [0, 1], and NaN counts as 0. If a key is
+    given several times, its values are added.
     """
     at, known = places(keys, given)
     found = np.zeros(len(keys))
@@ -256,7 +269,8 @@ def algorithm1(
     """Run Algorithm 1 of the paper, corrected or (`paper=True`) as printed, and record its certified gap.
 
     lower_bound: a lower bound of the optimum; by default the fast solver computes it. start: A_1 (d, d), psd, of norm
-    at most 1/sqrt(lam), default 0. every: steps between two measurements of the gap. Raises ValueError for bad input.
+    at most 1/sqrt(lam), default 0. every: steps between two measurements of the gap. params: the parameters of MLSVM,
+    for example lam. Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
     first = _start(start, given)
@@ -267,7 +281,7 @@ def algorithm1(
 
 
 def _start(start: ArrayLike | None, given: Instance) -> FloatArray:
-    """Return A_1 (d, d); ValueError outside the paper's ball ||A_1|| <= 1/sqrt(lam)."""
+    """Return `start` as a metric A_1 (d, d), 0 for None. Raises ValueError if ||A_1|| exceeds 1/sqrt(lam)."""
     d = given.X.shape[1]
     if start is None:
         return np.zeros((d, d))

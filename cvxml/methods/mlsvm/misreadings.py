@@ -1,16 +1,28 @@
 """The misreadings of MLSVM that `check` can name: problems that implementations solve instead of problem (2).
 
-Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors.
-If a misreading has two rows for a point, or the point itself among its targets, copies of the point are appended.
-Then n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam. The
-misreading "impostors of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
+    (2)  min_{A psd}  lam/2 ||A||^2 + 1/n sum_i xi_i,     xi_i = [1 + max_l d_A(i, l) - min_j d_A(i, j)]_+
 
-Four are other problems. Let G be the matrix of the dual variables, and s_i <= 1/n their sum for point i:
+Here l runs over the targets of point i, j over its impostors, and d_A is the squared distance in A. A `Question` holds
+a refuted metric, with the data and parameters that it was judged with. A misreading explains the metric if the metric
+has a small gap in it. `OtherProblem` holds the inputs that turn MLSVM into the misreading. The table at the end of this
+file names all misreadings.
+
+Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors. A
+function of type `Rows` returns the rows of a misreading, or None if the misreading does not apply. It takes the checked
+data `given` and the question. If a misreading has two rows for a point, or the point itself among its targets, copies
+of the point are appended to the data. This changes the number of points from n to n'. With lam n / n' in place of lam,
+the problem with n' points has the same solution as problem (2) with the rows of the misreading. The misreading
+"impostors of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
+
+Four are other problems. Let u, w be dual variables of impostors and targets with s_i = sum_j u_ij = sum_l w_il. Let G
+be the sum of u_ij X_ij minus the sum of w_il X_il, with X_ij = (x_i - x_j)(x_i - x_j)^T. Each problem has this lower
+bound, with s_i <= 1/n except in the second:
     no cone          all symmetric A:                     sum s - ||G||^2 / (2 lam)
     squared hinge    xi_i^2 for xi_i, s_i unbounded:      sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
     off-diagonals    lam/2 sum_{i <= j} A_ij^2:           sum s - ||W o (G + S)||^2 / (2 lam), W_ij^2 = 2 if i != j
     mean of targets  the mean of a point's targets:       sum s - ||P_+(G)||^2 / (2 lam), all w_il of a point equal
-misreadings_problem.py solves these duals. `_bound` makes the dual variables feasible and computes the bound.
+W o is the product entry by entry, W_ii = 1, and S is any psd matrix. misreadings_problem.py maximizes these bounds.
+`_bound` makes the dual variables feasible and computes the bound.
 """
 
 from __future__ import annotations
@@ -56,7 +68,7 @@ def usable_rows(
 ) -> list[Row]:
     """Return a row for every point that has both targets and impostors.
 
-    targets, impostors: other lists than those of `N`.
+    targets, impostors: lists, one for each point, that replace those of `N`.
     """
     T = N.targets if targets is None else targets
     J = N.impostors if impostors is None else impostors
@@ -92,10 +104,11 @@ def _extreme(
 def stays_at_scale(
     A: FloatArray, lam: float, n: int, margins_at: Callable[[FloatArray], FloatArray], power: int = 1
 ) -> bool:
-    """Return False if a multiple of A is so much better in a misreading that the relative gap of A exceeds `FAR`.
+    """Return False if some multiple of A is clearly better than A in a misreading, so that A cannot be its optimum.
 
-    n: the number of points. margins_at(A): max_l d_A - min_j d_A (rows,), linear in A. power: 2 if the hinge is
-    squared. No solver is needed.
+    Clearly: the objective at one of the `MULTIPLES` of A is lower by more than 2 `FAR` times lam/2 ||A||^2. No solver
+    is needed. n: the number of points. margins_at(A): max_l d_A - min_j d_A (rows,), linear in A. power: 2 if the hinge
+    is squared.
     """
     size = lam / 2 * float(np.sum(A**2))
     if not math.isfinite(size):
@@ -121,7 +134,10 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
 
 
 def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Question], OtherProblem | None]:
-    """Return the same misreading, but None if a multiple of the metric is much better in it (`stays_at_scale`)."""
+    """Return `problem` with a cheap test: it gives None if a multiple of the metric is clearly better.
+
+    `stays_at_scale` is the test. It avoids a solve for a misreading that cannot explain the metric.
+    """
 
     def screen(question: Question) -> OtherProblem | None:
         other = problem(question)
@@ -135,7 +151,10 @@ def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Qu
 
 
 def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading that is problem (2) with other rows; None if there are none, or too many pairs."""
+    """Return the misreading that is problem (2) with the rows of the function `rows`.
+
+    It gives None if there are no rows, if they have more than `MOST_PAIRS` pairs, or if `screened` rejects it.
+    """
 
     def problem(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -148,7 +167,10 @@ def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
-    """Return problem (2) with neighbour lists that give these rows. Copies of points with several rows are appended."""
+    """Return the inputs that turn MLSVM into problem (2) with these rows, by explicit neighbour lists.
+
+    If a point has several rows, or is its own target, copies of the point are appended (module docstring).
+    """
     n = len(given.X)
     copies: list[int] = []
     lists: dict[int, list[int]] = {}
@@ -192,7 +214,7 @@ def _all_impostors(given: Instance, _: Question) -> list[Row]:
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:
-    """Return rows with one target for each point, the nearest at the metric: x+ of Algorithm 1 as printed (argmin)."""
+    """Return rows with one target for each point: the nearest in the refuted metric, as in Algorithm 1 as printed."""
     rows = []
     for i, targets, impostors in usable_rows(given.N):
         difference = given.X[i] - given.X[targets]
@@ -206,13 +228,16 @@ def _each_pair(given: Instance, _: Question) -> list[Row]:
 
 
 def _self_as_target(given: Instance, _: Question) -> list[Row]:
-    """Return rows in which each point is one of its own targets. Only the loss of points without targets changes."""
+    """Return rows in which each point is one of its own targets, at distance 0.
+
+    This changes the problem only for points without targets, which have no row in MLSVM.
+    """
     T, I = given.N.targets, given.N.impostors
     return [Row(i, [*T[i], i], I[i]) for i in range(len(T)) if len(I[i])]
 
 
 def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
-    """Return rows with the K - 1 nearest neighbours and the point itself, at distance 0.
+    """Return rows with K neighbours of each point: the point itself, at distance 0, and its K - 1 nearest neighbours.
 
     None unless the neighbourhood is "knn" and K is at least 2.
     """
@@ -224,9 +249,9 @@ def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
 
 
 def _last_index(given: Instance, _: Question) -> list[Row] | None:
-    """Return rows with the last of several points at the same distance as neighbour, where the method takes the first.
+    """Return rows in which ties go to the point with the last index, where MLSVM takes the first index.
 
-    None if no points tie.
+    A tie: several points at the same distance compete for the last place among the neighbours. None if no points tie.
     """
     K = given.n_neighbors
     if given.N.ties == 0 or given.neighborhood != "knn" or K is None:
@@ -239,9 +264,10 @@ def _last_index(given: Instance, _: Question) -> list[Row] | None:
 
 
 def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
-    """Return a function that gives the rows if neighbours are chosen by of(...) (n, n) in place of squared distances.
+    """Return the function `Rows` of a misreading in which `of` replaces the squared distances.
 
-    It gives None unless the neighbourhood is "knn".
+    of(given, question) is an array (n, n). The neighbours of a point are those with the K smallest entries in its row.
+    The function gives None unless the neighbourhood is "knn", and for too many points.
     """
 
     def rows(given: Instance, question: Question) -> list[Row] | None:
@@ -260,7 +286,7 @@ def _squared_distances(given: Instance, _: Question) -> FloatArray:
 
 
 def _second(given: Instance, question: Question) -> FloatArray:
-    """Return the squared distances (n, n), with inf for each point and its nearest other point."""
+    """Return the squared distances (n, n), with inf from each point to itself and to its nearest other point."""
     D = _squared_distances(given, question)
     np.fill_diagonal(D, np.inf)
     D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
@@ -284,7 +310,10 @@ def _one_less(given: Instance, question: Question) -> list[Row] | None:
 
 
 def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
-    """Yield, for each pair of classes, the problem without impostors between them. Nothing if there are two classes."""
+    """Yield, for each pair of classes, the problem without impostors between these two classes.
+
+    Yields no problem if the data have only two classes. given: the checked data. stored: all parameters.
+    """
     names = class_names(question.y)
     for a, b in two_classes(given.y):
         lists = [
@@ -295,7 +324,10 @@ def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) 
 
 
 def size(by: int) -> Callable[[Question], int | None]:
-    """Return a function of the question that gives K + by; None for explicit lists, or if the points are too few."""
+    """Return a function that maps a question to K + `by`, a wrong number of neighbours.
+
+    It gives None for explicit lists, or if there are too few points.
+    """
 
     def value(question: Question) -> int | None:
         K = question.params.get("n_neighbors", 4) + by
@@ -318,9 +350,10 @@ def _other_neighborhood(question: Question) -> str | None:
 
 
 def other_problem(question: Question, kind: str) -> float:
-    """Return a proved upper bound of the metric's relative gap in the misreading `kind` of misreadings_problem.py.
+    """Return a proved upper bound of the metric's relative gap in one of the four other problems.
 
-    inf if no bound is proved, or if the misreading cannot explain the metric.
+    kind: "no_cone", "squared", "once" (off-diagonals) or "mean" (of targets). inf if the misreading cannot explain the
+    metric.
     """
     given = question.checked(instance)
     s = unit_scale(given.X)
@@ -361,9 +394,10 @@ def other_problem(question: Question, kind: str) -> float:
 def _bound(
     X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray, w: FloatArray, A: FloatArray
 ) -> float:
-    """Return the dual value of a misreading at u and w, made feasible. They have a number for each pair, in list order.
+    """Return the lower bound of the misreading `kind` in the module docstring, at u and w made feasible.
 
-    A: the metric. If off-diagonals count once, it determines S, because lam (A + diag A)/2 = G + S at the optimum.
+    u and w have a number for each pair, in the order of the lists in N. A (d, d): the metric, used only for
+    off-diagonals. There it gives S, because lam (A + diag A)/2 = G + S at the optimum.
     """
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0

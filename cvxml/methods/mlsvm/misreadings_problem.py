@@ -1,4 +1,8 @@
-"""The duals of four misreadings of problem (2), in cvxpy. The docstring of misreadings.py states them."""
+"""The duals of four misreadings of problem (2), the problem of MLSVM, in cvxpy. misreadings.py bounds a gap with them.
+
+The misreadings: "no_cone" minimizes over all symmetric A, "squared" has squared slacks, "once" counts off-diagonal
+entries once in ||A||^2, and "mean" takes the mean of a point's targets in place of the furthest.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,12 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
 
 def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
-    """Return the dual of a misreading: "no_cone", "squared", "once" (off-diagonals) or "mean" (of targets).
+    """Return the dual of a misreading: "no_cone", "squared", "once" or "mean".
 
-    maximise sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i and S psd. Then "no_cone":
-    S = 0. "squared": minus n/4 sum s^2. "once": with W_ij (G + S)_ij in the norm. "mean": all w_il of a point are
-    equal. Except for "squared", s_i <= 1/n.
+    maximise sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i and S psd. Here G is the
+    sum of u_ij X_ij minus the sum of w_il X_il, with X_ij = (x_i - x_j)(x_i - x_j)^T, for impostors j and targets l of
+    point i. Then "no_cone": S = 0. "squared": minus n/4 sum s^2. "once": with W_ij (G + S)_ij in the norm
+    (`off_diagonal_weights`). "mean": all w_il of a point are equal. Except for "squared", s_i <= 1/n.
     """
     n, d = X.shape
     u = cp.Variable(sum(len(N.impostors[i]) for i in N.usable), nonneg=True, name="u")
@@ -42,12 +47,15 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
 
 
 def off_diagonal_weights(d: int) -> FloatArray:
-    """Return W (d, d) of the misreading "once" (`dual`): 1 on the diagonal and sqrt(2) elsewhere."""
+    """Return W (d, d) of the misreading "once": 1 on the diagonal and sqrt(2) elsewhere."""
     W: FloatArray = np.sqrt(2) - (np.sqrt(2) - 1) * np.eye(d)
     return W
 
 
 def duals(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:
-    """Return u and w, a number for each pair in the order of the lists. SolverFailure if the back end fails."""
+    """Return the optimal u and w of `dual`, found by Clarabel. Raises SolverFailure if it fails.
+
+    They have a number for each pair of a usable point with an impostor (u) or a target (w), in the order of the lists.
+    """
     found = solve_problem(dual(X, N, lam, kind), "clarabel")
     return found["u"], found["w"]

@@ -31,7 +31,11 @@ NearestOf = Callable[[IntArray, IntArray, int], tuple[IntArray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """T_i and I_i of every point, as index arrays."""
+    """The targets T_i and impostors I_i of every point, as index arrays, and the number of points with a boundary tie.
+
+    A boundary tie: the last neighbour taken and the first one left out are at the same distance. ties is 0 for explicit
+    lists.
+    """
 
     targets: list[IntArray]
     impostors: list[IntArray]
@@ -70,13 +74,14 @@ def neighborhood_of(
     names: Sequence[str] | None = None,
     nearest_of: NearestOf | None = None,
 ) -> Neighborhood:
-    """Return the neighbourhoods of all n points.
+    """Return the neighbourhoods of all n points, for X (n, d) and class codes y (n,).
 
     neighborhood: "knn" takes the `n_neighbors` nearest points of any class, as in the paper. "per-class" takes the
     `n_neighbors` nearest points of the same class, and the `n_neighbors` nearest points of all other classes together.
     neighbors: explicit lists, which take precedence. names: the classes, for messages. nearest_of(rows, columns, k):
-    the nearest points by another distance, for example that of a kernel. Raises ValueError if n_neighbors is no integer
-    or too large for the data. The message gives the maximum.
+    replaces Euclidean distances, for example by those of a kernel. It returns the k nearest of the points `columns` for
+    each of the points `rows`, and a mask of the ties. Raises ValueError if n_neighbors is no integer or too large for
+    the data. The message gives the maximum.
     """
     n = len(X)
     check_choice(neighborhood, "neighborhood", KINDS)
@@ -102,7 +107,10 @@ def neighborhood_of(
 
 
 def split(lists: list[IntArray], y: IntArray, ties: int = 0) -> Neighborhood:
-    """Return the neighbourhoods with the lists N(i), each split into the targets and the impostors of its point."""
+    """Return the neighbourhoods with the given lists N(i), each split into the targets and the impostors of point i.
+
+    y (n,): class codes. ties: the number of points with a boundary tie, which is stored.
+    """
     targets = [listed[y[listed] == y[i]] for i, listed in enumerate(lists)]
     impostors = [listed[y[listed] != y[i]] for i, listed in enumerate(lists)]
     return Neighborhood(targets, impostors, ties)
@@ -143,7 +151,11 @@ def instance(
     neighborhood: str = "knn",
     neighbors: Any = None,
 ) -> Instance:
-    """Return the checked inputs; the parameters are those of `cvxml.solve`. Raises ValueError for bad input."""
+    """Return the checked inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,): labels of any type. The parameters are those of the method "mlsvm": lam > 0, and n_neighbors with
+    neighborhood "knn" or "per-class" (`neighborhood_of`), or explicit lists `neighbors`.
+    """
     points = check_X(X)
     codes = check_labels(y, len(points))
     lam = check_positive(lam, "lam")

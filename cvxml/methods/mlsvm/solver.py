@@ -1,15 +1,21 @@
 """How MLSVM is solved: its compact dual, in floats, by gradient steps, Newton steps and an interior-point method.
 
-The compact dual is a `ConeDual` of solvers/cone_dual.py. There is one row for each usable point i = rows[r], padded to
-the longest neighbourhood. v[r, k] >= 0 is the dual variable u_ij or w_il of the neighbour J[r, k]. sign[r, k] is +1 for
-an impostor, -1 for a target and 0 for padding.
+There is one row for each usable point i = rows[r] (a point with both impostors and targets), padded to the longest
+neighbourhood. v[r, k] >= 0 is the dual variable u_ij or w_il of the neighbour J[r, k]. sign[r, k] is +1 for an
+impostor, -1 for a target and 0 for padding. With X_ij = (x_i - x_j)(x_i - x_j)^T the compact dual is
 
     minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),    G = sum sign v X_ij,    each row in { v >= 0, sum u = sum w <= 1/n }
+
+The metric of v is A = P_+(G) / lam. The limit 1/n is called the cap. The base class `ConeDual` (solvers/cone_dual.py)
+has the gradient and Newton steps for such problems. A point `At` is a feasible v with the eigenvalues of its G, the
+distances in its A, and its gap.
 
 `search` solves it on X / scale with lam / scale^4, which is the same problem. If the features differ much in scale,
 gradient steps find the active constraints only after very many iterations. After `PATIENCE` steps the interior-point
 method (interior.py) takes over. It needs about 40 iterations for any scaling, but it stops at the rounding of its
 equations, and then the gradient and Newton steps go on from the best point.
+
+A function `prove` certifies a metric with its dual variables. A "dual" is a dictionary of dual variables by name.
 """
 
 from __future__ import annotations
@@ -47,7 +53,12 @@ Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its
 def search(
     p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
 ) -> Found:
-    """Return a metric and its dual variables. If the tolerance is not proved, its gap is at most that of A = 0."""
+    """Return a metric and its dual variables. If the tolerance is not proved, its gap is at most that of A = 0.
+
+    tol: relative gap at which the search may stop. max_iter: number of gradient steps, Newton rounds and interior-point
+    iterations. start: the metric and the dual variables of another solution. callback: called with a `Step` of the
+    history.
+    """
     if len(p.N.usable) == 0:
         return zero_metric(p)
     scale = unit_scale(p.X)
@@ -120,8 +131,10 @@ def may_be_zero(zero: Certificate) -> bool:
 def duals_of_zero(p: Instance) -> Iterator[Dual]:
     """Yield dual variables that may prove A = 0 optimal without rounding.
 
-    The dual variables of a solver leave rounding errors in G, which may then have a positive eigenvalue. The problem
-    solved here has targets that are a little nearer, so its G has smaller eigenvalues.
+    Dual variables with all sums at the cap prove A = 0 optimal if their G has no positive eigenvalue. The dual
+    variables of a solver leave rounding errors in G, which may then have a small positive eigenvalue. So we solve a
+    problem in which all targets are moved a little nearer to their points. The G of its dual variables for the original
+    points has smaller eigenvalues.
     """
     scale, n, N = unit_scale(p.X), len(p.X), p.N
     # if A = 0 is optimal, it is optimal for every lam, so a tiny lam is replaced
@@ -148,9 +161,11 @@ def _path_to(
 ) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
     """Solve the problem for a falling sequence of lam, down to a tiny `lam`.
 
-    Returns the compact dual and its solution v for each lam, and the last status. Below the cap, the dual variables are
-    nearly proportional to lam, so each lam needs few steps. The path ends early if the solver stops, because G is then
-    no larger than the rounding of dual variables at the cap.
+    unit (n, d): the points, of about unit scale. Returns a pair for each lam of the sequence, the compact dual and its
+    solution v, and then the last status. As long as sum u is below the cap, v is nearly proportional to lam. So the
+    solution for one lam is a good start for the next, and each lam needs few steps. The path ends early if the solver
+    does not reach the tolerance at some lam, because G is then no larger than the rounding of dual variables at the
+    cap.
     """
     at = SMALL_LAM
     found: list[tuple[CompactDual, FloatArray]] = []
@@ -168,7 +183,7 @@ def _path_to(
 
 @dataclass(eq=False)
 class Progress:
-    """The history of one solve, the point of lowest dual objective, and the point of smallest gap."""
+    """The record of one solve: its history, the point of lowest dual objective, and the point of smallest gap."""
 
     problem: CompactDual
     tol: float
@@ -180,10 +195,10 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
 
     def done(self, at: At, phase: str, iteration: int) -> bool:
-        """Record a point.
+        """Record the point `at`, and return True if the solve is done.
 
-        Return True if its gap is at most tol/2 times the scale, or if the optimum is 0 up to rounding. phase,
-        iteration: the kind and the number of the step, for the history.
+        This is so if the gap is at most tol/2 times the scale, or if the optimum is 0 up to rounding. phase, iteration:
+        the kind and the number of the step, for the history.
         """
         self.iteration = iteration
         gap = at.gap
@@ -253,9 +268,10 @@ def _reaches(progress: Progress, search: Search, start: At) -> bool:
 
 
 def _patience(problem: CompactDual) -> float:
-    """Return the number of gradient steps and Newton rounds before the interior-point method.
+    """Return the number of gradient steps and Newton rounds before the interior-point method: `PATIENCE`, or more.
 
-    So many steps cost as much as the 40 iterations of that method. The number is inf if its equations are too large.
+    So many steps take about as long as the 40 iterations of the interior-point method. Returns inf if the equations of
+    that method are too large.
     """
     pairs = problem.d * (problem.d + 1) / 2
     rows = float(np.count_nonzero(problem.sign))
@@ -265,10 +281,11 @@ def _patience(problem: CompactDual) -> float:
 
 
 class CompactDual(ConeDual):
-    """The compact dual on `X` (n, d), centred and of about unit scale, with weight `lam`. The cap is 1/n.
+    """The compact dual of the module docstring, for points X (n, d) of about unit scale and the neighbourhoods N.
 
-    Steps are scaled by 1 / max_k ||x_i - x_j||^4. The curvature of a row grows with the fourth power of its longest
-    edge; without this scaling, one far point would set the step of all rows.
+    The points are centred. A gradient step of a row is multiplied by 1 / max_k ||x_i - x_j||^4. The curvature of a row
+    grows with the fourth power of its longest edge. Without this factor, one far point would shorten the steps of all
+    rows.
     """
 
     def __init__(self, X: FloatArray, N: Neighborhood, lam: float):
@@ -302,7 +319,7 @@ class CompactDual(ConeDual):
         return edges
 
     def _squared_distances(self, Z: FloatArray) -> FloatArray:
-        """Return ||z_i - z_j||^2 (rows, K) for points Z (n, m)."""
+        """Return ||z_i - z_j||^2 (rows, K) for each point i of a row and its neighbours j, for points Z (n, m)."""
         D = np.empty(self.J.shape)
         Z_rows = Z[self.rows]
         for k in watched(range(self.J.shape[1])):
@@ -354,11 +371,12 @@ class CompactDual(ConeDual):
         return products
 
     def descend(self, at: At, step: float) -> FloatArray:
-        """A projected gradient step from `at`: the new v (rows, K). step: its length, before the scaling of the rows.
+        """Return the new v (rows, K) after a projected gradient step from `at`.
 
-        The objective contains -sum u, so each entry u has the reward 1. A reward above max D + 4 cap / step moves the
-        row to the cap. Limiting the reward to this number changes no projection. It keeps the digits of D if D is far
-        below 1.
+        step: the length of the step, before it is multiplied by the factor of each row (class docstring). In the
+        negative gradient, an impostor has 1 - D and a target has D, with the squared distance D. If D is far below 1,
+        the digits of D are lost in 1 - D. So 1 is replaced by the smaller number max D + 4 cap / step, which is large
+        enough to move the row to the cap. The projection is the same for both numbers.
         """
         steps, D = step * self.steps, at.margins
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
@@ -367,9 +385,10 @@ class CompactDual(ConeDual):
         return self.feasible.project(at.v + steps * (reward * self.up - self.sign * D))
 
     def reward(self, v: FloatArray) -> FloatArray:
-        """The reward of each entry (rows, K): 1 for the entries u of points with sum u below the cap, else 0.
+        """Return the part -sum u of the objective as a reward for each entry (rows, K): 1 for u, 0 for w and padding.
 
-        At the cap the reward is the same in all directions and would only cost digits.
+        In rows with sum u at the cap, u also has the reward 0. There the sum is fixed, so the reward would only cost
+        digits.
         """
         reward: FloatArray = (self.up & ~self.feasible.at_cap(v)[:, None]).astype(np.float64)
         return reward
@@ -381,7 +400,7 @@ class CompactDual(ConeDual):
         return unpaid
 
     def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """1 + max_l D_il - min_j D_ij of each row, then the maximum and the minimum in it: three arrays (rows, 1).
+        """Return 1 + max_l D_il - min_j D_ij of each row, then max_l D_il, then min_j D_ij: three arrays (rows, 1).
 
         D (rows, K): the squared distances of the neighbours, targets l and impostors j.
         """

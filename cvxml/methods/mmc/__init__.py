@@ -7,12 +7,17 @@ The budget is the constraint on it.
 In the method "mmc:diagonal" A is diagonal. The problem is stated as a minimum, with the sign changed. Every line of
 `problem` is literal otherwise. The paper derives (6) to (8) from (3) to (5): minimize the sum of D over similar pairs,
 subject to a sum of sqrt(D) over dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the
-solution of (6) to (8). Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the
-maximum is infinite. Such data raise a ValueError. If A is diagonal, the directions are the features.
+solution of (6) to (8).
 
-Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. The
-variable c is twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius:
-methods/mmc/budget_radius.py.
+Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the maximum is infinite. Such
+data raise a ValueError. If A is diagonal, the directions are the features.
+
+Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. A dual
+has "c" (q,), a number > 0 for each dissimilar pair. The bound follows from sqrt(D) <= 1/2 (1/c + c D). The dual
+variables of the family are a = c / 2. Radius: methods/mmc/budget_radius.py.
+
+Misreadings are problems that implementations solve in place of MMC. A `Question` holds a refuted metric, with the data
+and parameters that it was judged with; p is the checked data.
 
 Reference: E. Xing, A. Ng, M. Jordan, S. Russell, Distance metric learning with application to clustering with
 side-information, NIPS 2002.
@@ -101,8 +106,9 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
     """The dual of the problem as a minimization: the sign of its objective is changed.
 
-    Variables: "c" (q,), one for each dissimilar pair with different points, and "mu". A pair of equal points has
-    distance 0 in every metric. With another budget, c is divided by sqrt(budget).
+    Variables: "c" (q,), one for each dissimilar pair with different points, and the number "mu" for the budget. A pair
+    of equal points has distance 0 in every metric. budget: the right side of (7). The optimal c for a budget b is the
+    optimal c for the budget 1, divided by sqrt(b).
     """
     import cvxpy as cp
 
@@ -192,7 +198,7 @@ def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data.
+    """Checked data: points, similar pairs and dissimilar pairs.
 
     diagonal: A is diagonal. rank: the exact rank of the differences of the similar pairs; the differences of the
     dissimilar pairs lie in their span. A diagonal A does not need the rank, so rank = 0.
@@ -352,9 +358,10 @@ class MMC(FamilyMethod[Instance]):
         return 0 if given.diagonal else len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem and its dual with a budget of 1 for each similar pair, then scale back.
+        """Solve `problem` and `dual` of the module with the cvxpy back end `solver`.
 
-        With this budget the squared distances are about 1, which suits the back ends.
+        The budget in them is the number of similar pairs, and the result is scaled back to the budget 1. Then the
+        squared distances are about 1, which suits the back ends.
         """
         budget = float(len(given.pairs.similar))
         stated = given.X, given.pairs, given.diagonal, budget
@@ -389,9 +396,10 @@ class MMC(FamilyMethod[Instance]):
         return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the dual variables a = c/2 from "c" (q,), a number for each dissimilar pair, or from a "metric" (d, d).
+        """Return the dual variables a = c / 2, from the entry "c" (q,) or "metric" of `dual`.
 
-        A metric stands for c = 1 / distance.
+        "c" has a number for each dissimilar pair. A "metric" (d, d) stands for c = 1 / distance in this metric. Pairs
+        of equal points have no dual variable.
         """
         if isinstance(dual, Mapping) and METRIC in dual:
             D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
@@ -429,10 +437,10 @@ def _everyone(given: Instance) -> AllRoots | None:
 def misreadings(method: MMC) -> dict[str, Misreading]:
     """Return the problems that implementations of MMC solve by mistake, by name, for a full or a diagonal metric.
 
-    A multiple of the solution is scaled back and then judged on the original problem. Other budgets and other pairs
-    are the same problem with other differences E and S; it is solved and certified like the original.
+    Some solutions are multiples of the solution of MMC: the metric is scaled back and then judged on MMC. Some problems
+    are MMC with other differences in the budget or in the objective: they are solved and certified like MMC.
     Two problems have the same budget and another objective. Their bounds use mu, the largest eigenvalue of
-    C(c) = sum_t c_t X_t relative to S, for q dissimilar pairs:
+    C(c) = sum_t c_t X_t relative to S, for q dissimilar pairs t with X_t = X_ij:
         squared   max sum_t D_t      <=  mu for c = 1 (Fisher's discriminant); an optimum has rank one
         log       max sum_t log D_t  <=  q log(mu / q) - sum_t log c_t  for any c > 0
     "plain_budget" is not convex. Its optimum is among finitely many metrics; all are tried if they are few.
@@ -510,9 +518,10 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
 
 
 def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
-    """The factor 1/b that scales a metric with the budget b to the budget 1. b: `share` of what the identity spends.
+    """Return 1/b, the factor from a metric with the budget b to one with the budget 1.
 
-    The identity spends the sum of |x_i - x_j|^2 over the similar pairs.
+    b is `share` times the sum of |x_i - x_j|^2 over the similar pairs, which is what the identity uses of the budget.
+    The second argument is not used.
     """
     return 1 / (share * float(np.sum(p.similar**2)))
 
@@ -528,10 +537,10 @@ def _all_pairs(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _trace(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap of the metric in the problem with the budget trace A <= 1.
+    """Return the relative gap of the refuted metric in the problem with the budget trace A <= 1.
 
-    trace A is the sum of D over pairs of a unit vector and 0. These vectors are added to X, and the pairs replace the
-    similar pairs.
+    The problem is MMC with other similar pairs: each unit vector with the vector 0, because trace A is the sum of D
+    over these pairs. The vectors are added to X.
     """
     n, d = p.X.shape
     similar = np.array([(n + k, n + d) for k in range(d)], dtype=np.intp)
@@ -540,15 +549,16 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
-    """An upper bound of mu (`misreadings`) for c (q,): the largest eigenvalue of C(c) relative to S; inf if unproved.
+    """Return an upper bound of the largest eigenvalue of C(c) = sum_t c_t X_t relative to S, inf if it is not proved.
 
-    If A is diagonal, mu is the largest quotient of the diagonals of C(c) and S.
+    c (q,): a weight for each dissimilar pair t. If A is diagonal, the bound is of the largest quotient of the
+    diagonals.
     """
     return -method.member(p).regularizer.bound(Weights(p.pairs.dissimilar, c)).value
 
 
 def _within(p: Instance, A: FloatArray) -> float | None:
-    """The share of the budget that A uses; None if A is not feasible, or 0."""
+    """Return <S, A>, the share of the budget that A uses; None if A is infeasible or uses no budget."""
     spent = float(np.sum(quadratic(p.similar, A)))
     beyond = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
     feasible = examine(A)[1].feasible and beyond <= NOT_BY_LUCK * np.abs(A).max()
@@ -556,7 +566,7 @@ def _within(p: Instance, A: FloatArray) -> float | None:
 
 
 def _squares(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap of the metric in the problem that maximizes the sum of D over the dissimilar pairs.
+    """Return the relative gap of the refuted metric in: max sum D over dissimilar pairs, with the budget of MMC.
 
     inf if the metric is not feasible, or if it may be optimal by chance.
     """
@@ -571,10 +581,10 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap of the metric in: min sum sqrt(D) over similar pairs, with sum D = 1 over dissimilar pairs.
+    """Return the relative gap in: min sum sqrt(D) over similar pairs, subject to sum D = 1 over dissimilar pairs.
 
-    The objective is concave, so an optimum has rank one, A = v v^T. v maximizes v^T C v, C the sum of X_ij over
-    dissimilar pairs, subject to sum |v^T e| <= 1, where e runs over the similar differences. The maximum is at a
+    The objective is concave, so an optimum has rank one, A = v v^T. Let e run over the similar differences, and let C
+    be the sum of X_ij over dissimilar pairs. v maximizes v^T C v subject to sum |v^T e| <= 1. The maximum is at a
     vertex: d - 1 independent e are orthogonal to v. If A is diagonal, a vertex has a single positive weight. All
     vertices are tried. inf if there are more than `MOST_VERTICES`, or if A is not feasible.
     """
@@ -598,7 +608,10 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _simple(p: Instance, mu: float) -> bool:
-    """True if the eigenvalue mu of C(1) relative to S is simple, so that the optimum of "squared" is unique."""
+    """Return True if only one eigenvalue of C relative to S is near mu, the largest.
+
+    C is the sum of X_ij over the dissimilar pairs. Then the optimum of the misreading "squared" is unique.
+    """
     C, S = p.dissimilar.T @ p.dissimilar, p.similar.T @ p.similar
     relative = np.diag(C)[np.diag(S) > 0] / np.diag(S)[np.diag(S) > 0]
     if not p.diagonal:
@@ -607,9 +620,10 @@ def _simple(p: Instance, mu: float) -> bool:
 
 
 def _logs(method: MMC, question: Question, p: Instance) -> float:
-    """The gap of the metric in the problem that maximizes the sum of log D, divided by the number of dissimilar pairs.
+    """Return the gap of the refuted metric in: max sum log D over dissimilar pairs, divided by the number of pairs.
 
-    A factor e^s of the metric changes the objective by s times the number of pairs.
+    The budget is that of MMC. A factor e^s of the metric changes the objective by s times the number of pairs. inf if
+    the metric is not feasible.
     """
     spent = _within(p, question.metric)
     D = quadratic(p.dissimilar, question.metric)

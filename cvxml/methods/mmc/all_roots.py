@@ -1,7 +1,9 @@
 """MMC over all pairs of points, similar or dissimilar by their labels: certificate and solver without a list of pairs.
 
-The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric: a = 1 / (2
-sqrt(D)), where sqrt(D) has a lower limit, `floor`. Any a > 0, so also a rounded a, prove for every A in the budget
+The problem is to minimize -sum sqrt(D_A) over the dissimilar pairs, for metrics A with a budget: the sum of D_A over
+the similar pairs is at most 1. D_A is the squared distance in A. The dual variables follow from a metric:
+a_t = 1 / (2 sqrt(D_t)) for each dissimilar pair t, where sqrt(D_t) has a lower limit, `floor`. Any a > 0, so also a
+rounded a, prove for every A in the budget (theorem.py)
 
     sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
 
@@ -45,14 +47,17 @@ FAINT = 1e-8  # the solver's lower limit of a distance, relative to the longest 
 
 
 class _Roots(NamedTuple):
-    """Two sums over the dissimilar pairs at a metric, with r = max(sqrt(D), floor)."""
+    """Two sums over the dissimilar pairs t at a metric: `total` of r_t, and G of z_t z_t^T / (2 r_t).
+
+    Here r_t = max(sqrt(D_t), floor), with the limit `floor` of the module docstring.
+    """
 
     total: float  # sum of r
     G: Laplacian  # sum of 1/(2 r) z z^T
 
 
 def _reach(sight: Seen) -> float:
-    """A bound of the error of every squared distance in the metric of `sight`."""
+    """Return a bound of the error of every squared distance that is computed from the images in `sight`."""
     return 2 * float(error_of(sight).max())
 
 
@@ -140,13 +145,13 @@ class AllRoots:
         return E
 
     def _at(self, sight: Seen) -> _Roots:
-        """The sums of `roots` at a metric. The floor is the square root of the error bound of D."""
+        """Return the sums of `roots` at the metric of `sight`. The floor is the square root of the error bound of D."""
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
     def _largest(self, priced: _Roots) -> float:
-        """An upper bound of mu (module docstring) for the dual of a metric, rounding included; inf without a proof.
+        """Return an upper bound of mu (module docstring), rounding included; inf without a proof.
 
-        priced: the sums at this metric.
+        priced: the sums at the metric that determines the dual variables.
         """
         S, error = priced.G.proved(self.images.error)
         return (

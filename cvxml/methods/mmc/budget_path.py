@@ -2,13 +2,15 @@
 
 The solver minimizes
     min_{A psd}  1/2 <S, A> - sum_t sqrt(D_t)
-where S is the sum of X_ij over the similar pairs, and t runs over the dissimilar pairs. It divides the minimizer A by
-<S, A>, the budget that A uses. This is the optimum of MMC: over the multiples k A of a metric, the objective is least
-at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is -1/2 (F / sqrt<S, A>)^2.
+where S is the sum of X_ij over the similar pairs, D_t is the squared distance in A, and t runs over the dissimilar
+pairs. It divides the minimizer A by <S, A>, the budget that A uses. This is the optimum of MMC: over the multiples k A
+of a metric, the objective is least at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is
+-1/2 (F / sqrt<S, A>)^2.
 
-In coordinates with S = I the gradient is 1/2 I - G, where G = sum_t a_t z_t z_t^T and a_t = 1 / (2 sqrt(D_t)). The
-gradient is positive definite on the path. So the largest eigenvalue of G is below 1/2, and the a_t are feasible dual
-variables without any repair. The path is followed by barrier.py, or by diagonal_path.py if A is diagonal.
+In coordinates with S = I, z_t are the differences of the dissimilar pairs. The gradient is 1/2 I - sum_t a_t z_t z_t^T
+with a_t = 1 / (2 sqrt(D_t)). It is positive definite on the path. So the largest eigenvalue of sum_t a_t z_t z_t^T is
+below 1/2, and the a_t are feasible dual variables. The path is followed by barrier.py, or by diagonal_path.py if A is
+diagonal.
 """
 
 from __future__ import annotations
@@ -70,9 +72,9 @@ class Free(NamedTuple):
 
 
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
-    """Yield a metric (d, d) within the budget and its dual variables after every step of the path.
+    """Yield a metric (d, d) within the budget, its dual variables and an estimate of its gap after every step.
 
-    start: a psd matrix (d, d), if there is one.
+    family: the problem, with points and pairs. start: a psd matrix (d, d), if there is one.
     """
     assert isinstance(family.regularizer, Budget)
     ((_, rows),) = family.terms
@@ -90,10 +92,10 @@ def search(task: Task) -> Found:
 def _full(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
-    """Yield a full metric A within the budget, its dual variables (q,) and an estimate after every step.
+    """Yield a full metric A within the budget, its dual variables (q,) and its objective and gap after every step.
 
     E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if
-    there is one.
+    there is one. Objective and gap are estimates without bounds of rounding errors.
     """
     at = budget(similar, None)
     Z = E @ at.to
@@ -117,7 +119,10 @@ def _full(
 def _diagonal(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
-    """Like `_full` for a diagonal A. A feature has weight 0 if no similar pair differs there."""
+    """Yield the same as `_full` for a diagonal A: metric, dual variables, objective and gap after every step.
+
+    A feature has weight 0 if no similar pair differs there.
+    """
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)
     costs = np.flatnonzero(S)
@@ -146,8 +151,9 @@ def _diagonal(
 def _estimate(D: FloatArray, use: float, most: float) -> Estimate:
     """Objective and gap of a metric with squared distances D (q,), after division by `use`, its use of the budget.
 
-    most: the largest eigenvalue of G for the dual variables 1 / (2 sqrt(D)). t times these prove the bound -(t most +
-    sum sqrt(D) / (2 t)), which is -sqrt(2 most sum sqrt(D)) for the best t.
+    most: the largest eigenvalue of sum_t a_t z_t z_t^T (module docstring) for the dual variables a = 1 / (2 sqrt(D)).
+    For any t > 0, the dual variables t a prove the bound -(t most + sum sqrt(D) / (2 t)), which is
+    -sqrt(2 most sum sqrt(D)) for the best t.
     """
     total = float(np.sqrt(np.maximum(D, 0.0)).sum())
     objective = -total / math.sqrt(use)

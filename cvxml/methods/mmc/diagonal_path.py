@@ -26,7 +26,7 @@ HALVINGS = 40  # at most, in a line search
 
 
 def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
-    """Follow the path from a (d,) > 0, and yield a after every step. End when rounding prevents progress.
+    """Follow the path from the weights a (d,) > 0, and yield a after every step. End when rounding prevents progress.
 
     F (q, d): the matrix of the module docstring.
     """
@@ -59,9 +59,10 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
 
 
 def _share_left(complement: FloatArray, u: FloatArray) -> float:
-    """The third power of the share of a^T z that a full step toward rho = 0 would leave (Mehrotra); at least 1e-4.
+    """Return the cube of the share of a^T z that a step toward rho = 0 would leave (Mehrotra); at least 1e-4.
 
-    complement (d,): a_k z_k. u (d,): the relative step of a.
+    The next rho is at least the mean of a_k z_k times the result. complement (d,): a_k z_k. u (d,): the relative step
+    of a.
     """
     change = -complement * (1 + u)  # a dz: the change of a z that is due to z
     longest = [float(np.min(-1 / v[v < 0], initial=math.inf)) for v in (u, change / complement)]

@@ -2,9 +2,11 @@
 
     D_ij = sum_b W_ib (x_i - x_j)^T M_b (x_i - x_j),     W (n, m) >= 0.
 
-A pair is ordered, because its distance uses the weights of the first point. M (m d, m d) is block diagonal with the
-blocks M_b, and psd if all M_b are. In <M, X_ij> of the theorem, block b of X_ij is W_ib (x_i - x_j)(x_i - x_j)^T.
-For dual variables w_p of the pairs, block b of G is G_b = sum_p w_p W_pb X_p, and
+W_ib is the weight, or share, of M_b at point i. A pair is ordered, because its distance uses the weights of the first
+point. M (m d, m d) is block diagonal with the blocks M_b, and psd if all M_b are. In the certificate (family/theorem)
+D_ij = <M, X_ij>, so block b of X_ij is W_ib (x_i - x_j)(x_i - x_j)^T. A matrix G = sum_p w_p X_p is given by its
+weights w_p on pairs p = (i, j). Its block b is G_b = sum_p w_p W_ib (x_i - x_j)(x_i - x_j)^T, and the regularizer minus
+<M, G> is at least
 
     r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
 
@@ -86,9 +88,10 @@ def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, Bl
 
 
 class BlocksView(NamedTuple):
-    """The points under the m metrics M_b.
+    """The points under the m metrics M_b: `each` has the distances in M_b for each b.
 
-    The distance of a pair is the sum over b of its share W_ib times the distance in M_b.
+    shares: maps pairs (p, 2) to their weights (p, m). The distance of a pair is the sum over b of its share W_ib times
+    the distance in M_b.
     """
 
     shares: Callable[[IntArray], FloatArray]  # of pairs (p, 2): (p, m)
@@ -104,7 +107,11 @@ class BlocksView(NamedTuple):
 
 
 class Listed(Triplets):
-    """Triplets, all of them evaluated in one block by their ordered pairs, since D_ij and D_ji differ."""
+    """Triplets (i, j, l) that are all evaluated at once, from the distances of the ordered pairs (i, j) and (i, l).
+
+    The base class finds near points with one metric for all points. Here each point has a metric of its own, so D_ij
+    and D_ji differ.
+    """
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         key = self.keys()
@@ -133,14 +140,14 @@ class Blocks(Frobenius):
         return own
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+ of each block of A (m d, m d): the metric that is certified in place of A."""
+        """The metric that is certified in place of A (m d, m d), P_+ of each block, and the distance of A from it."""
         psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
         each = [self.one.judge(block) for block in psd]
         view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
         return JudgedMatrix(view, feasibility, all(own.finite for own in each), not psd.any())
 
     def value(self, view: Any) -> Approximate:
-        """lam/2 sum_b ||M_b||^2, with a bound of the rounding error."""
+        """lam/2 sum_b ||M_b||^2 with a bound of the rounding error, for a `view` of the metric from `judge`."""
         return _sum([self.one.value(own) for own in view.each])
 
     def bound(self, G: Weights) -> Approximate:
@@ -156,7 +163,10 @@ class Blocks(Frobenius):
         return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The matrix of the blocks of A. If `root` (m d, r) is given, its rows R_b (d, r) give the block R_b R_b^T."""
+        """The psd blocks that exact arithmetic judges in place of A (m d, m d), as one matrix of rationals.
+
+        root (m d, r): if given, its rows R_b (d, r) for block b give the block R_b R_b^T.
+        """
         m = self.W.shape[1]
         roots = [None] * m if root is None else np.split(np.asarray(root, dtype=float), m)
         own = [rational.judged(block, each) for block, each in zip(blocks_of(A, m), roots, strict=True)]
@@ -180,13 +190,19 @@ class Blocks(Frobenius):
         return rational.Distances(D, own.unit * scaled(1, at))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """r(G), the sum of the bounds of the blocks. Each block gets its rows of the hint (m d, r)."""
+        """r(G) as a fraction, the sum of the bounds of the blocks.
+
+        hint (m d, r): its d rows L for block b have L L^T near the psd part of -G_b; computed by default.
+        """
         hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
         exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """The part G_b of G for each block b. Fractions stay exact; the error bound includes the rounding of floats."""
+        """The weights on pairs of each block G_b: those of G times the shares of b.
+
+        Fractions stay exact. The rounding of floats is included in the error bounds of `bound`.
+        """
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)

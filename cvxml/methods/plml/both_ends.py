@@ -1,4 +1,7 @@
-"""The regularizer of a misreading of PLML: a pair has the mean weights of its two points."""
+"""The regularizer of a misreading of PLML: a pair has the mean weights of its two points.
+
+In PLML a pair (i, j) has the weights of i. A misreading is a problem that implementations solve by mistake.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The checked inputs of PLML. Anchors that are not given come from k-means; weights that are not given are computed."""
+"""The checked inputs of PLML. Anchors that are not given come from k-means; weights that are not given are computed.
+
+Each of the m basis metrics belongs to an anchor, a point u_b of the feature space. The weights W (n, m) mix the basis
+metrics at each point. They are optimal in a problem of their own (weights.py), unless the user gives them.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +29,10 @@ LARGEST = 1e15  # largest dimensionless weight or similarity; the smallest posit
 
 @dataclass(frozen=True, eq=False)
 class Instance(Compared):
-    """Checked data.
+    """Checked data: points, triplets, the weights W (n, m) of the basis metrics, and the parameters.
 
-    smooth: the problem of the weights, None if weights were given without anchors. drawn: True if the anchors come
-    from k-means. solved: True if the weights were computed here.
+    smooth: the problem of the weights, None if weights were given without anchors. similarity: the user's value. drawn:
+    True if the anchors come from k-means. solved: True if the weights were computed here.
     """
 
     W: FloatArray  # (n, m)
@@ -84,8 +88,11 @@ def instance(
 ) -> Instance:
     """Check the inputs, and compute the anchors and weights that are missing. Raises ValueError for bad input.
 
-    X (n, d), y (n,), anchors (m, d), weights (n, m), similarity (n, n), triplets (t, 3). `PLML.PARAMETERS` explains
-    the parameters.
+    X (n, d), y (n,): labels, which give triplets with n_neighbors targets and impostors of each point, unless
+    `triplets` (t, 3) are given. alpha1, alpha2: weights of the norms and of the distances of the pairs in the problem
+    of the metrics. lam1, lam2: weights of the distances to anchors and of the graph in the problem of the weights.
+    anchors (m, d): default k-means with n_anchors means and the seed random_state. weights (n, m): default optimal.
+    similarity (n, n): default 1 for neighbours in the graph of the graph_neighbors nearest points.
     """
     points, alpha1 = check_X(X), check_positive(alpha1, "alpha1")
     others = {"alpha2": alpha2, "lam1": lam1, "lam2": lam2}
@@ -160,7 +167,10 @@ def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
 
 
 def k_means(X: FloatArray, m: int, seed: int) -> FloatArray:
-    """The m means (m, d) of scikit-learn's k-means. Raises ValueError if X has fewer than m different points."""
+    """The m means (m, d) of scikit-learn's k-means with the seed `seed`.
+
+    Raises ValueError if X has fewer than m different points.
+    """
     different = len(np.unique(X, axis=0))
     if different < m:
         raise ValueError(

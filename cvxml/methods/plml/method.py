@@ -66,7 +66,7 @@ _ON_LINE = {"weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "triplets": [[0, 1,
 
 
 def _even(a: float) -> list[list[float]]:
-    """The metric (2, 2) of two equal basis metrics a on a line."""
+    """The metric (2, 2) of PLML for one feature and two equal basis metrics a, used in examples."""
     return [[a, 0.0], [0.0, a]]
 
 
@@ -169,7 +169,10 @@ class PLML(TripletMethod[Instance]):
         return super().matrix(given, in_blocks(M) if M.shape == (given.m, d, d) else metric, name)
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """M (m d, m d), psd and block diagonal. Raises ValueError for entries outside the blocks, and bad matrices."""
+        """The user's `metric` as M (m d, m d), psd and block diagonal; `name` is its name in messages.
+
+        Raises ValueError for entries outside the blocks, and for a matrix that is not psd within the tolerance.
+        """
         M = super().metric(given, self.matrix(given, metric, name), name)
         inside = in_blocks(blocks_of(M, given.m))
         beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
@@ -204,18 +207,18 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """ceil(t / m) for t triplets: as many constraints with coefficients (m d, m d) need the same memory.
+        """ceil(t / m) for t triplets: that many constraints with full matrices (m d, m d) would need the same memory.
 
-        A triplet has coefficients in m blocks (d, d), a fraction 1/m of these entries.
+        The constraint of a triplet has coefficients in m blocks (d, d) only, a fraction 1/m of the entries.
         """
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric M (m d, m d) in the coordinates `at`: each basis metric is transformed separately."""
+        """The metric M (m d, m d) in the coordinates `at` of the points. Each block is transformed by itself."""
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric (m d, m d) of the features, for M in the coordinates `at`: each basis metric is transformed."""
+        """The metric (m d, m d) of the features, for M in the coordinates `at`. Each block is transformed by itself."""
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
@@ -224,7 +227,8 @@ class PLML(TripletMethod[Instance]):
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """The problem of the metrics as a sum of family terms: alpha1 sum_b ||M_b||^2, and a hinge on the triplets.
 
-        If alpha2 > 0, a linear loss on the pairs of the triplets is added.
+        If alpha2 > 0, a linear loss on the pairs of the triplets is added. number: makes the constants, float or
+        Fraction.
         """
         norm = Blocks(given.X, given.W, 2 * number(given.alpha1))
         terms = [Term(Hinge(number(1)), self.rows(given))]
@@ -233,10 +237,10 @@ class PLML(TripletMethod[Instance]):
         return Family(norm, tuple(terms), of_regularizer=True, radius=norm.around)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """The dual variables from "price" (t,) and "triplets" (t, 3); those of the pairs are -alpha2.
+        """The dual variables of the triplets, from "price" (t,) and "triplets" (t, 3), and -alpha2 for each pair.
 
-        The domain of the linear loss holds only -alpha2. So the dual variables are not scaled if alpha2 > 0: those of
-        the triplets are only clipped. They are then in their domain and give a bound.
+        No other dual variable is feasible for the linear loss of the pairs. So if alpha2 > 0, the dual variables are
+        not scaled by a common factor: those of the triplets are only clipped. They are then feasible and give a bound.
         """
         own = super().read(given, dual)
         if given.alpha2 == 0:
@@ -256,12 +260,19 @@ class PLML(TripletMethod[Instance]):
         return Found(in_blocks(metrics), self.duals(given, values), Status.CONVERGED, 0)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate of the metrics. It is undecided if the weights were computed and are not proved optimal."""
+        """The certificate of the metrics M (m d, m d) for the weights of `given`, with the dual variables `dual`.
+
+        It is undecided if the weights were computed and are not proved optimal.
+        """
         certificate = super().certify(given, M, dual)
         return replace(certificate, undecided=certificate.undecided or given.unsolved)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate in exact arithmetic. Raises Unproved if computed weights are not proved optimal."""
+        """The exact interval from the lower bound of `dual` to the objective at M (m d, m d).
+
+        Both are for the weights W of `given`. root (m d, r): a factor of the blocks of M, if known. Raises Unproved if
+        computed weights are not proved optimal.
+        """
         if given.unsolved:
             raise Unproved(given.unsolved)
         return super().exact(given, M, dual, root=root)
@@ -298,7 +309,7 @@ class PLML(TripletMethod[Instance]):
         return (*super().derived(given), *anchors, *weights)
 
     def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
-        """Return a message if a stored parameter does not follow from the others; else empty.
+        """Return a message if the stored parameter `name` does not follow from the other `params`; else empty.
 
         Anchors are computed again and compared. Weights are judged by the bound of their own problem.
         """

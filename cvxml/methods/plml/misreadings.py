@@ -1,4 +1,8 @@
-"""The misreadings of PLML that implementations contain. method.py has one more, `BothEnds`, a subclass of PLML."""
+"""The misreadings of PLML: problems that implementations solve in its place, and that `check` can name.
+
+A `Question` holds a refuted metric, with the data and parameters that it was judged with. method.py has one more
+misreading, `BothEnds`, a subclass of PLML.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,10 @@ from cvxml.methods.plml.instance import Instance, instance
 
 
 def _weights(change: Callable[[Instance], FloatArray]) -> Any:
-    """Return the misreading with the weights change(instance); None if they equal the weights of the problem."""
+    """Return the misreading in which change(instance) gives other weights (n, m).
+
+    It gives None, which means that it does not apply, if these equal the weights of the problem.
+    """
 
     def value(question: Question) -> Any:
         given = question.checked(instance)

@@ -1,5 +1,9 @@
 """The two problems of PLML and their duals, stated literally in cvxpy (method.py names the sources).
 
+The first problem finds weights W, with a row in the simplex for each point. The second finds basis metrics M_b for
+given weights, so that point i has the metric sum_b W_ib M_b. A `Smooth` holds the inputs of the first problem: points,
+anchors, similarity and the factors lam1, lam2.
+
 Shapes: points X (n, d), anchors U (m, d), weights W (n, m), similarity s (n, n), symmetric, triplets (i, j, l) as
 (t, 3), pairs (i, j) as (p, 2).
 """

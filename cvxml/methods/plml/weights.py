@@ -1,6 +1,7 @@
 """The first problem of PLML, the weights W (n, m) of the basis metrics at each point: objective, solver, exact bound.
 
-The objective, convex and quadratic, is that of `objective`, for W with rows W_i in the simplex:
+The rows x_i of X (n, d) are the points, and the rows u_b of U (m, d) the anchors of the basis metrics. The objective,
+convex and quadratic, for W with rows W_i in the simplex is
 
     g(W) = ||X - W U||^2 + lam1 sum_ib W_ib ||x_i - u_b||^2 + lam2 tr W^T L W,
 
@@ -52,7 +53,7 @@ MAX_WEIGHTS_NEWTON = 20_000  # up to this many weights, Newton's method is tried
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """The inputs: points X (n, d), anchors U (m, d), a symmetric similarity (n, n) >= 0, and the factors lam1, lam2."""
+    """The constants of g: points X (n, d), anchors U (m, d), a symmetric similarity (n, n) >= 0, and lam1, lam2."""
 
     X: FloatArray
     U: FloatArray
@@ -63,7 +64,10 @@ class Smooth:
 
 @dataclass(frozen=True)
 class SimplexFeasibility(Feasibility):
-    """The distance of weights (n, m) from weights with rows in the simplex; `norm` is the norm of all weights."""
+    """The distance of weights (n, m) from weights with rows in the simplex.
+
+    In the fields of the base class, `norm` is the norm of all weights, and `min_eigenvalue` the least weight.
+    """
 
     @property
     def feasible(self) -> bool:
@@ -111,7 +115,10 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
 
 
 def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
-    """The certificate of weights W (n, m), with the bound from any V (n, m), by default W. The scale is g(W)."""
+    """The certificate of weights W (n, m), with the lower bound from V (n, m), by default V = W.
+
+    The gap is relative to g(W).
+    """
     V = W if V is None else V
     simplex, distance = _on_simplex(W)
     value, bound = exact_objective(given, simplex), exact_bound(given, V)
@@ -133,9 +140,10 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
 
 
 def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
-    """W (n, m) moved into the simplices, as integers and an exponent of two, and a bound on the largest change.
+    """W (n, m) with every row moved into the simplex, exactly, and a bound on the largest change of an entry.
 
-    Negative weights become 0. The largest weight of each row is changed so that the sum of the row is 1.
+    The weights are given as integers and the exponent of a power of two. Negative weights become 0. The largest weight
+    of each row is changed so that the sum of the row is 1.
     """
     rows, at = _whole(np.maximum(W, 0.0))
     one = 1 << -at
@@ -197,10 +205,10 @@ def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
 
 
 def solve(given: Smooth, tol: float = TOL) -> FloatArray:
-    """Return weights W (n, m) by accelerated projected gradients from equal weights, without a proof.
+    """Return weights W (n, m) with a gap of about `tol` times g, without a proof: by accelerated projected gradients.
 
-    If lam2 is large compared with the squared distances of the points, gradient steps converge very slowly. So
-    Newton's method on the face of W is tried after every batch of gradient steps.
+    The start is equal weights. If lam2 is large compared with the squared distances of the points, gradient steps
+    converge very slowly. So Newton's method on the face of W is tried after every batch of gradient steps.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
@@ -218,7 +226,10 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
 
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
-    """Return weights after Newton steps on faces from W, each of which decreases g; W itself if no step does."""
+    """Return weights after Newton steps on faces from W, each of which decreases g; W itself if no step does.
+
+    The steps end when the gap is at most `tol` times g.
+    """
     for _ in watched(range(NEWTON_STEPS)):
         if at.gap(W) <= tol * at.value(W):
             break
@@ -262,10 +273,10 @@ class _Gradients:
         return float(np.sum(W * (slope - slope.min(axis=1, keepdims=True))))
 
     def newton(self, W: FloatArray) -> FloatArray:
-        """The step (n, m) to the minimum of g on the face of W, the weights that are positive.
+        """The step (n, m) to the minimum of g on the face of W, on which only positive weights may change.
 
-        Rows keep their sums. A weight of 0 stays 0 if g does not decrease when it grows at the cost of the largest
-        weight of its row.
+        Rows keep their sums. A weight of 0 is also free if g decreases when this weight grows and the largest weight of
+        its row falls by the same amount.
         """
         (n, m), slope = W.shape, self.gradient(W)
         leader = W.argmax(axis=1)
