@@ -5,7 +5,7 @@ Two kinds of problems are solved:
 - the largest smallest distance of given pairs, within a budget: the sum of the squared distances over similar pairs is
   at most 1.
 
-Solvers rescale the points, and prove nothing. A certificate proves the gap. It is computed after every step if the
+Solvers rescale the points, and give no proof. A certificate proves the gap. It is computed after every step if the
 solver does not estimate its gap, else when this estimate is at most the tolerance.
 """
 
