@@ -68,7 +68,7 @@ class NeighborhoodDisplay:
     X : (n, 2), the points in the plane.
     y : (n,), their labels.
     index : i.
-    sets : name -> indices, with the names of `evaluate`.
+    sets : name -> indices. The names are "targets" and "impostors", or "h_star" and "h_hat" for gerrymandering.
     marked : "active_target" and "active_impostor" -> index, if they exist.
     title, xlabel, ylabel : of the axes.
 
