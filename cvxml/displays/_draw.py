@@ -79,9 +79,9 @@ def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size:
 
 
 def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
-    """Set equal scales, and limits that contain X (n, 2) and the outlines.
+    """Set equal scales, and limits that contain X (n, 2) and the outlines, which are arrays of points (k, 2).
 
-    The outlines extend the limits by at most half the width of X on each side, or fully if the points coincide. The
+    The outlines extend the limits by at most half the width of X on each side, or fully if the points X coincide. The
     shorter side is about two thirds of the longer one at least, so that there is room for words.
     """
     low, high = X.min(axis=0), X.max(axis=0)
@@ -172,7 +172,10 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
 
 
 def _lay_out(figure: Any) -> None:
-    """Lay the figure out twice: with equal scales, the one layout that drawing makes is not final."""
+    """Compute the layout of the figure twice.
+
+    matplotlib computes it once when it draws. With equal scales of both axes, the first layout is not yet final.
+    """
     for _ in range(2):
         with warnings.catch_warnings():
             # a warning about a figure that is too small comes when it is drawn
@@ -181,15 +184,15 @@ def _lay_out(figure: Any) -> None:
 
 
 def _legend(ax: Any, wide: float, low: float) -> Any:
-    """Draw a legend below the axes, with columns and line lengths that fit into the width `wide`.
+    """Draw a legend below the axes that fits into the width `wide`, and return it.
 
-    If it can be at most `low` high, it has as few lines and columns as possible; else it is as low as possible. wide,
-    low: in font sizes.
+    Numbers of columns and line lengths are tried. The lowest legend that fits is drawn. Of all that are at most `low`
+    high, the one with the fewest lines is drawn. wide, low: in font sizes.
     """
     handles, labels = ax.get_legend_handles_labels()
 
     def size(columns: int, letters: int) -> tuple[float, float]:
-        """Return the width and the height of a legend with lines of so many letters."""
+        """Return the width and the height, in font sizes, of a legend with lines of so many letters."""
         texts = [textwrap.fill(label, letters) for label in labels]
         parts = [part for part in np.array_split(np.array(texts, dtype=object), columns) if len(part)]
         widths = [MARK + max(_width_of(text) for text in part) for part in parts]
@@ -222,10 +225,10 @@ def _legend(ax: Any, wide: float, low: float) -> Any:
 
 
 def message(ax: Any, text: str) -> None:
-    """Write paragraphs, one for each line of `text`, in the middle of empty axes, with blank lines if they fit.
+    """Write `text` in the middle of empty axes, one paragraph for each of its lines.
 
-    On small axes, or beside other axes, whose legends take height, the paragraphs between the first and the last may
-    not fit. Then they are left out.
+    If they do not fit, paragraphs between the first and the last are left out. Axes that stand beside others get less
+    room, because the legends of the others take height.
     """
     wide, high = _room(ax)
     alone = len(ax.figure.figure.axes) == 1

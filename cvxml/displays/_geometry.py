@@ -1,4 +1,8 @@
-"""Compute the ball of a metric in a plane. This module does not draw."""
+"""Compute the ball of a metric in a plane: its matrix, shape, outline and size. This module does not draw.
+
+The ball of a metric M with radius r around c contains the points x with (x - c)^T M (x - c) <= r^2. The displays draw
+it as an ellipse, or as a strip if M is singular.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
 
 
 def without_rounding(M: FloatArray, size: float) -> FloatArray:
-    """Return M (2, 2), or 0 if M may be a rounding error of numbers of this `size`."""
+    """Return M (2, 2), or the zero matrix if M may be only the rounding error of numbers of this `size`."""
     return M if np.abs(M).max() > 64 * EPS * size else np.zeros_like(M)
 
 

@@ -1,4 +1,7 @@
-"""Checks of the arguments of displays, each with a one-sentence error message."""
+"""Checks of the arguments that users give to displays, and their metric, points and labels in the form to draw.
+
+Every error message is one sentence.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def check_size(M: FloatArray, name: str) -> FloatArray:
-    """Return M if matplotlib can draw it.
+    """Return M if matplotlib can draw it. name: that of M in the message.
 
     Raises ValueError if an entry is above 1e280, or all are below 1e-280 and not 0.
     """
@@ -62,12 +65,13 @@ class Plane(NamedTuple):
 
 
 def plane_of(features: Any, d: int, names: list[str] | None) -> Plane:
-    """Return the plane of two different features, each an index or a name.
+    """Return the plane of two different features, each given by its index or its name.
 
-    features: two of 0..d-1 or of names.
-    names: of all d features, or None if they have none. Then the labels are numbers.
+    features: two of 0..d-1, or two of `names`.
+    d: the number of features of the points.
+    names: of all d features, or None if they have no names. Then the axes are called "feature 0" and so on.
 
-    Raises ValueError for other input, and if X has only one feature.
+    Raises ValueError for other input, and if d = 1.
     """
     if d < 2:
         raise ValueError("a picture of the plane needs two features, and X has one")
@@ -110,7 +114,7 @@ class Learner(NamedTuple):
 
 
 def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
-    """Return the metric learner in a fitted estimator, with X as the steps before the learner transform it.
+    """Return the metric learner in a fitted estimator, and the points X transformed by the steps before the learner.
 
     A Pipeline gives its last step that learns a metric, and a search its best estimator. Any other estimator is
     returned itself.
@@ -129,7 +133,11 @@ def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
 
 
 def _names_at(found: pipelines.Found, X: Any) -> list[str] | None:
-    """Return the names of the learner's features: from its points, its fit, or the steps before it; else None."""
+    """Return the names of the features that the learner gets; None if they have no names.
+
+    They come from its points, from its fit, or from the steps before it, which get X. found: the learner, its points
+    and these steps.
+    """
     fitted = getattr(found.learner, "feature_names_in_", None)
     names = names_of(found.X)
     if names is None and fitted is not None:

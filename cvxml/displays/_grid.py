@@ -1,4 +1,7 @@
-"""Compute queries and densities in the plane of two features. This module does not draw."""
+"""Compute queries on a grid in the plane of two features, and the densities of the classes there, to be drawn.
+
+A query is a point at which GLML has a local metric. This module does not draw.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from cvxml.methods.glml.instance import Mixtures
 
 
 class Densities(NamedTuple):
-    """Logarithms of the densities of the classes on a grid in the plane."""
+    """Logarithms `log_p` (C, b, a) of the densities of C classes on a grid with the sides x (a,) and y (b,)."""
 
     x: FloatArray  # (a,)
     y: FloatArray  # (b,)
@@ -20,9 +23,10 @@ class Densities(NamedTuple):
 
 
 def length_for(Q: FloatArray, X: FloatArray) -> float:
-    """Return the length of the semi-axes to draw: 0.45 times the median distance of a query to its nearest query.
+    """Return the length of the longest semi-axis of each ellipse that is drawn at the queries Q (q, 2).
 
-    The length is at least 3 % and at most 20 % of the width of X. Q: (q, 2), the queries. X: (n, 2), the points.
+    It is 0.45 times the median distance of a query to its nearest query. The length is at least 3 % and at most 20 % of
+    the width of X. X: (n, 2), the points.
     """
     wide = width(X)
     between = np.linalg.norm(Q[:, None] - Q, axis=2)

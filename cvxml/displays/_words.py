@@ -1,4 +1,4 @@
-"""Texts that replace a picture."""
+"""The message that `CertificateDisplay` writes into empty axes if it has no gap to draw."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from cvxml.core.result import Certificate
 
 
 def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
-    """Return paragraphs that explain why no gap is drawn; a line could be mistaken for a proof."""
+    """Return paragraphs that explain why no gap is drawn, one on each line.
+
+    The gap of a problem that is not convex is not drawn, because a line could be mistaken for a proof. proof: the
+    certificate of the metric. notes: those of the solution; the first of them is added.
+    """
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):
         known = f"objective ≥ {proof.lower_bound:.6g}, so the gap is at most {max(proof.gap, 0.0):.3g}"

@@ -34,8 +34,8 @@ class CertificateDisplay:
     Made by `from_estimator` or `from_solution`.
 
     show="gap" draws (objective - lower_bound) / scale on a logarithmic scale, with the tolerance. show="bounds" draws
-    objective and lower bound. The values of the history may be the solver's own. The star is the certificate of the
-    returned metric, computed again from the data. If several starts were run, each has its own line.
+    objective and lower bound. The values of the history may be estimates of the solver. The star is the certificate of
+    the returned metric, computed again from the data. If several starts were run, each has its own line.
 
     If the problem is not convex, the bounds are those of convex steps, and the legend states this. If only a trivial
     bound is known, there is no gap to draw, and a text replaces it.
@@ -44,8 +44,8 @@ class CertificateDisplay:
     ----------
     iteration, seconds, objective, lower_bound, gap : (t,), the history.
     certificate : the certificate of the metric.
-    status, notes : of the solution, in words.
-    method : its id.
+    status, notes : the status and the notes of the solution, in words.
+    method : the id of the method, for example "lmnn".
     tol : the tolerance, relative to the scale.
 
     Attributes
@@ -95,7 +95,9 @@ class CertificateDisplay:
         estimator: may be a Pipeline or a search. Then the certificate is that of the last step that was solved.
         X, y: ignored.
         tol: default: that of the estimator.
-        ax, show, x: as in `plot`.
+        ax: default: new axes.
+        show: "gap" or "bounds".
+        x: the horizontal axis, "iteration" or "seconds".
 
         Raises NotFittedError, and ValueError for an estimator without a solution.
         """
@@ -118,7 +120,9 @@ class CertificateDisplay:
         """Draw the certificate of a Solution.
 
         tol: the tolerance of the solve; default: that of `cvxml.solve`.
-        ax, show, x: as in `plot`.
+        ax: default: new axes.
+        show: "gap" or "bounds".
+        x: the horizontal axis, "iteration" or "seconds".
 
         Raises ValueError for other objects, such as a saved solution, because a file has no history.
         """
@@ -176,7 +180,7 @@ class CertificateDisplay:
 
         ax: default: new axes.
         show: "gap" or "bounds".
-        x: "iteration" or "seconds".
+        x: the horizontal axis, "iteration" or "seconds".
 
         Raises ValueError for other words, and ImportError without matplotlib.
         """
@@ -251,7 +255,7 @@ class CertificateDisplay:
     def _lines(self, across: Any, values: FloatArray, label: str, colour: str, marker: str) -> list[Any]:
         """Draw a line for each run in one colour, paler from run to run, and return the lines.
 
-        across, values: (t,), the coordinates of the history.
+        across, values: (t,), the horizontal and vertical coordinates of the points of the history.
         """
         runs = self.runs
         several = f", each of {len(runs)} starts" if len(runs) > 1 else ""

@@ -103,7 +103,14 @@ class MetricEllipseDisplay:
 
         estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one, and the
             picture shows X transformed by the steps before it.
-        centers, features, ball, radius, ax, circle: as in `from_metric`.
+        X, y: points (n, d) and their labels (n,); y may be None.
+        centers: (k, 2), in the drawn features; default: the class means.
+        features: the two that are drawn, by index or by name.
+        ball: "slice" or "projection".
+        radius: r; by default, the circle has a radius of one standard deviation within classes, or a strip has this
+            width.
+        ax: default: new axes.
+        circle: True to draw the dashed circle of the same area.
 
         Raises NotFittedError, and ValueError for a local metric, a kernel metric, or an estimator without a metric.
         """
@@ -133,7 +140,8 @@ class MetricEllipseDisplay:
         ball: "slice" or "projection".
         radius: r; by default, the circle has a radius of one standard deviation within classes, or a strip has this
             width.
-        ax, circle: as in `plot`.
+        ax: default: new axes.
+        circle: True to draw the dashed circle of the same area.
 
         Raises ValueError for bad input.
         """
@@ -246,7 +254,10 @@ def _centers(centers: ArrayLike | None, X: FloatArray, labels: np.ndarray) -> Fl
 
 
 def _radius(M: FloatArray, deviation: float) -> float:
-    """Return the r for which the circle has the radius `deviation`, or the strip has the width `deviation`."""
+    """Return the r for which the circle of the same area as the ball of M (2, 2) has the radius `deviation`.
+
+    If the ball is a strip, r is such that its width is `deviation`. For M = 0, r is 1.
+    """
     shape = shape_of(M)
     if shape == "plane":
         return 1.0

@@ -1,4 +1,8 @@
-"""Draw the local metrics of GLML in the plane, by the case of the matrix B."""
+"""Draw the local metrics of GLML in the plane, with a colour for the kind of optimum at each query.
+
+GLML computes a matrix B(x) from the densities of the classes at a query x. The local metric A has determinant 1 and
+minimises (tr[A^-1 B])^2. The kind depends on the signs of the eigenvalues of B.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +53,11 @@ class LocalMetricDisplay:
     X : (n, 2), the points in the plane.
     y : (n,), their labels.
     queries : (q, 2).
-    metrics : (q, 2, 2).
+    metrics : (q, 2, 2), the local metric at each query.
     cases : a Case for each query; other values raise ValueError.
-    length : of the longest semi-axis.
+    length : of the longest semi-axis of each ellipse.
     gamma : the number that was added to the diagonal of A, for the title.
-    densities : for contours of each class; None for a picture without contours.
+    densities : the densities of the classes, for contours; None for a picture without contours.
     xlabel, ylabel : of the axes.
 
     Attributes

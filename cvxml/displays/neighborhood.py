@@ -1,4 +1,9 @@
-"""Draw the neighbours of one point that a method uses: targets and impostors, or h* and h^."""
+"""Draw the neighbours of one point that a method uses to judge a metric.
+
+MLSVM uses targets (neighbours of the same class) and impostors (of other classes). Gerrymandering uses two sets of
+neighbours: h*, the best with which the class of the point wins the vote, and h^, the one with the largest score plus
+loss. The score is minus the sum of the squared distances.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,10 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """The style of a set of neighbours."""
+    """The style of a set of neighbours: its name in the legend, its colour and line style.
+
+    ring: the diameter, in points, of the ring around each neighbour.
+    """
 
     label: str
     colour: str
@@ -60,7 +68,7 @@ class NeighborhoodDisplay:
     X : (n, 2), the points in the plane.
     y : (n,), their labels.
     index : i.
-    sets : name -> indices, with the names of `evaluate`.
+    sets : name -> indices. The names are "targets" and "impostors", or "h_star" and "h_hat" for gerrymandering.
     marked : "active_target" and "active_impostor" -> index, if they exist.
     title, xlabel, ylabel : of the axes.
 
@@ -114,7 +122,8 @@ class NeighborhoodDisplay:
         X: (n, d), the points of the fit.
         y: (n,), the labels of the fit.
         features: the two that are drawn, by index or by name.
-        zoom, ax: as in `plot`.
+        zoom: True to show the neighbourhood only, False to show all points.
+        ax: default: new axes.
 
         Raises NotFittedError, and ValueError for another estimator and for bad input.
         """
@@ -146,7 +155,8 @@ class NeighborhoodDisplay:
         method: "mlsvm", "kernel_mlsvm" or "ssvm".
         params: parameters of the method.
         features: the two that are drawn, by index or by name.
-        ax, zoom: as in `plot`.
+        zoom: True to show the neighbourhood only, False to show all points.
+        ax: default: new axes.
 
         Raises ValueError for bad input.
         """

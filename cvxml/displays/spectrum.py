@@ -33,8 +33,8 @@ class SpectrumDisplay:
     eigenvalue below -tol times the largest is a cross: the matrix is not a metric. On a logarithmic scale its absolute
     value is drawn.
 
-    The default tol, 1e-6, is also the tolerance for a metric: a matrix that is off the psd cone by this share of its
-    norm counts as a metric. So the sign of an eigenvalue of that size means little.
+    The default tol, 1e-6, is also the tolerance of the package for a metric. A matrix counts as a metric if its
+    distance from the psd cone is at most 1e-6 times its norm. So the sign of an eigenvalue of that size means little.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ class SpectrumDisplay:
         estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one.
         X, y: ignored.
         name: in the legend; default: that of the class.
-        tol, ax, scale: as in `from_metric`.
+        tol: relative to the largest eigenvalue, below 1. Smaller eigenvalues count as zero.
+        ax: default: new axes.
+        scale: "linear" or "log".
 
         Raises NotFittedError, and ValueError for an estimator without a metric.
         """
@@ -104,8 +106,9 @@ class SpectrumDisplay:
         """Draw the spectra of a symmetric matrix (d, d), or of several.
 
         metric: (d, d), or a mapping name -> (d, d).
-        tol: relative to the largest eigenvalue, below 1.
-        ax, scale: as in `plot`.
+        tol: relative to the largest eigenvalue, below 1. Smaller eigenvalues count as zero.
+        ax: default: new axes.
+        scale: "linear" or "log".
 
         Raises ValueError for a matrix that is not square, symmetric and finite, or is outside 1e-280 to 1e280, and for
         tol outside 0 to 1.

@@ -1,4 +1,7 @@
-"""The layout of a lesson: text, controls, tables, pictures for a light or dark page. Needs marimo and matplotlib."""
+"""The layout of a lesson: text, controls, tables, pictures for a light or dark page. Needs marimo and matplotlib.
+
+Every lesson, a marimo notebook in this folder, builds its page with these functions.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ svg { fill: var(--ink) }
 
 
 def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Sequence[Any] = ()) -> mo.Html:
-    """Return the page: the text, the controls beside the pictures, and wide parts below them."""
+    """Return a page: `text`, then `controls` beside `pictures`, and the wide parts `below` under them."""
 
     def part(name: str, *shown: Any) -> str:
         return f'<div class="{name}">{mo.vstack(shown, gap=1).text}</div>' if shown else ""
@@ -66,10 +69,10 @@ def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Seq
 
 
 def drawn(draw: Callable[[Any], object], alt: str, size: tuple[float, float] = (5.2, 4.4)) -> mo.Html:
-    """Return an image of the axes on which `draw` draws; size in inches.
+    """Return an image of the axes on which `draw` draws. size: width and height in inches.
 
-    alt: a text that describes the picture, for readers who cannot see it. Pyplot is not used, so that no figure stays
-    in memory.
+    draw: a function of the axes. alt: a text that describes the picture, for readers who cannot see it. Pyplot is not
+    used, so that no figure stays in memory.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")

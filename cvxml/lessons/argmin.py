@@ -2,7 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: the cost of the argmin misprint in Algorithm 1 of MLSVM (Nguyen, Guo 2008)."""
+"""Lesson: the cost of the argmin misprint in Algorithm 1 of MLSVM (Nguyen, Guo 2008).
+
+A marimo notebook. It runs the algorithm as printed (nearest target) and corrected (furthest target), and compares both
+with the certified optimum.
+"""
 
 import marimo
 

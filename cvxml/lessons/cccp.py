@@ -2,7 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: CCCP for gerrymandering with a known global optimum (Trivedi et al. 2014)."""
+"""Lesson: CCCP for gerrymandering with a known global optimum (Trivedi et al. 2014).
+
+A marimo notebook. The reader chooses a start, a metric in a disc of all directions, and sees if the run of CCCP ends at
+the global optimum, which branch and bound proves.
+"""
 
 import marimo
 
@@ -33,7 +37,7 @@ with app.setup:
 
 @app.function
 def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
-    """Return X (n, 2), y (n,) and k, the number of neighbours, of the data `name`.
+    """Return X (n, 2), y (n,) and k, the number of neighbours, of the data with this name in `DATA`.
 
     The points are normal, the two classes alternate, and the label is added to the first feature.
     """

@@ -2,7 +2,10 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: ITML (Davis et al. 2007) uses thresholds, LSML (Liu et al. 2012) comparisons; both get the same pairs."""
+"""Lesson: ITML (Davis et al. 2007) uses thresholds, LSML (Liu et al. 2012) comparisons; both get the same pairs.
+
+A marimo notebook. The reader changes ITML's thresholds and makes some pairs wrong, and compares the two metrics.
+"""
 
 import marimo
 

@@ -2,7 +2,12 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: h* and h^ of gerrymandering, and the errors of the printed greedy algorithm (Trivedi et al. 2014)."""
+"""Lesson: h* and h^ of gerrymandering, and the errors of the printed greedy algorithm (Trivedi et al. 2014).
+
+A marimo notebook. For a query, h* is the set of k neighbours with the smallest cost (sum of squared distances) among
+those in which the class of the query wins the vote. h^ is the set with the largest loss minus cost. The reader moves
+the query and compares the printed algorithms with exact ones.
+"""
 
 import marimo
 
@@ -25,7 +30,7 @@ with app.setup:
 
 @app.function
 def polar(radii: FloatArray, degrees: Sequence[float]) -> FloatArray:
-    """Return points (n, 2) from distances to the origin and directions in degrees."""
+    """Return points (n, 2), given by their distances `radii` (n,) from the origin and their directions in degrees."""
     angle = np.deg2rad(degrees)
     return np.column_stack([radii * np.cos(angle), radii * np.sin(angle)])
 
@@ -44,10 +49,10 @@ def figure_1() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def counterexample() -> tuple[FloatArray, IntArray, str, int]:
-    """Return the points (n, 2), their classes (n,), their names, and k, for which Algorithm 2 is not exact.
+    """Return the points (n, 2), their classes (n,), their names, and k, for data on which Algorithm 2 is not exact.
 
-    Squared distances to the query: its own class has 1, 1, 1.1, 1.2; the second class has three points at 0.1; the
-    third starts at 1.05, the fourth at 1.06.
+    Squared distances to the query, which is the first point: its own class has 1, 1, 1.1, 1.2. The second class has
+    three points at 0.1. The third class starts at 1.05, and the fourth at 1.06.
     """
     names = "xabcd" + "efg" + "hij" + "klm"
     squares = np.array([0, 1, 1, 1.1, 1.2, 0.1, 0.1, 0.1, 1.05, 7, 8, 1.06, 7, 8])
@@ -57,10 +62,10 @@ def counterexample() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, Any]:
-    """Return, for the query (point 0) in the metric W, its cheapest winning set h* and its worst offending set h^.
+    """Return the sets h* and h^ of the query, which is point 0, in the metric W (2, 2), as three algorithms find them.
 
-    The keys are three ways to find them: "printed" (the paper's algorithms), "exact" (inference.py) and "enumerated"
-    (all sets).
+    k: the number of neighbours in a set. The keys are "printed" (the algorithms of the paper), "exact" (the algorithms
+    of this package) and "enumerated" (a search of all sets). Each value is a pair: h* and h^.
     """
     R = int(y.max()) + 1
     Lam = 1.0 - np.eye(R)
@@ -78,9 +83,9 @@ def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, A
 
 @app.function
 def excess_over(grid: FloatArray, X: FloatArray, y: IntArray, W: FloatArray, k: int) -> FloatArray:
-    """Return by how much the h* of the printed greedy algorithm costs more than the cheapest one, (q,).
+    """Return (q,): the cost of the h* that the printed algorithm finds, minus the smallest cost, for q queries.
 
-    The query is at each row of `grid` (q, 2) in turn.
+    The queries are the rows of `grid` (q, 2). Each in turn replaces the first point of X, whose class is 0.
     """
     R = int(y.max()) + 1  # the queries form a class of their own, so that they do not vote
     all_points = np.vstack([X[1:], grid])

@@ -2,7 +2,12 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: GLML's metric for each query: definite, indefinite, singular, zero (Noh, Zhang, Lee 2010, 2018)."""
+"""Lesson: GLML's metric for each query: definite, indefinite, singular, zero (Noh, Zhang, Lee 2010, 2018).
+
+A marimo notebook. The four words describe the matrix B that GLML computes from the class densities at a query. They
+decide if the optimal metric exists and is unique. The reader moves the query, and sees the metric and the densities
+around it.
+"""
 
 import marimo
 
@@ -46,10 +51,11 @@ with app.setup:
 
 @app.function
 def points(scene: str) -> tuple[FloatArray, IntArray]:
-    """Return X (n, 2) and y (n,): forty points per class, with the scene's means and covariances (1/n) up to rounding.
+    """Return X (n, 2) and y (n,): forty points per class, with the means and covariances that `SCENES` has for `scene`.
 
-    Each point has an opposite point, and the deviations from the mean lie on a grid on which sums are exact. So if the
-    means are integers, covariances that are equal in the scene are also equal in rational arithmetic.
+    The covariances, with the factor 1/n, are those of the scene up to rounding. Each point has an opposite point, and
+    the deviations from the mean lie on a grid on which sums are exact. So if the means are integers, covariances that
+    are equal in the scene are also equal in rational arithmetic.
     """
     half = np.random.default_rng(3).standard_normal((20, 2))
     Z = np.concatenate([half, -half])
@@ -63,10 +69,11 @@ def points(scene: str) -> tuple[FloatArray, IntArray]:
 def seen_from(
     model: Generative, x: FloatArray, A: FloatArray, distances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mean density of each of the C classes on circles around x, relative to its density at x.
+    """Return the mean density of each of C classes on circles around the query x (2,), divided by its density at x.
 
-    A circle has one of the `distances` from x in the metric A (2, 2). Two arrays (distances, C) are returned: by the
-    second-order formula, and exactly.
+    A circle has one of the `distances` from x in the metric A (2, 2). model: the densities. Two arrays (distances, C)
+    are returned. The first comes from the formula of the paper, to second order. The second is the mean over 180 points
+    of each circle.
     """
     G = model.curvatures(x[None])[0]
     traces = np.einsum("de,ced->c", np.linalg.inv(A), G)

@@ -2,7 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a margin constraint of MLSVM and its dual variable, called its price (Nguyen, Guo 2008)."""
+"""Lesson: a margin constraint of MLSVM and its dual variable, called its price (Nguyen, Guo 2008).
+
+A marimo notebook. The reader changes lam, and sees the metric, the active constraints and their prices. Then one
+constraint is relaxed: the price is minus the slope of the optimal value.
+"""
 
 import marimo
 
@@ -32,14 +36,17 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def duals(solution: Solution) -> FloatArray:
-    """Return the dual variables s_i (n,) of the margin constraints, from the repaired ones of the certificate."""
+    """Return the dual variables s_i (n,) of the margin constraints of all points, from the certificate."""
     dual = solution.certificate.dual
     return np.bincount(dual["u_index"][:, 0], dual["u"], minlength=len(solution.X)).astype(np.float64)
 
 
 @app.function
 def relaxed_optimum(X: FloatArray, y: IntArray, lam: float, row: int, eps: float) -> float:
-    """Return the optimal value of the literal problem with 1 - eps instead of 1 in its row-th margin constraint."""
+    """Return the optimal value of MLSVM if one margin constraint asks for 1 - eps instead of 1.
+
+    row: the number of this constraint among the margin constraints. cvxpy solves the changed problem.
+    """
     problem = cvxml.problem("mlsvm", X, y, lam=lam)
     rows = list(problem.constraints)  # A psd, xi >= 0, then the margin constraints
     rows[2 + row] = rows[2 + row].expr <= eps
@@ -146,7 +153,10 @@ def _(X, lam, n, point, s, solution, usable, y):
 @app.cell
 def _(lam, n, s, solution, usable, values):
     def pairs_of(name, i):
-        """Return a text: each j with a dual variable u_ij (name "u") or w_ij (name "w") above 0, and n times this."""
+        """Return a text with the neighbours j of point i that have a dual variable above 0, and n times its value.
+
+        name: "u" for the dual variables u_ij of impostors j, "w" for the w_ij of targets j.
+        """
         dual = solution.certificate.dual
         mine = (dual[f"{name}_index"][:, 0] == i) & (dual[name] > 1e-9 / n)
         return ", ".join(

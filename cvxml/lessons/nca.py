@@ -2,7 +2,12 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: NCA's f and g, the scale of A, the convex case and infinity (Goldberger et al. 2004)."""
+"""Lesson: NCA's f and g, the scale of A, the convex case and infinity (Goldberger et al. 2004).
+
+A marimo notebook. f is the expected number of points that pick a neighbour of their class, and g is the log likelihood
+of these picks. The reader changes the scale and the directions of the metric Q = A^T A, and sees a case in which -g is
+convex, and data for which no metric attains the optimum.
+"""
 
 import marimo
 
@@ -28,7 +33,7 @@ with app.setup:
 
 @app.function
 def points(kind: str) -> tuple[FloatArray, IntArray]:
-    """Return twenty-four points in the plane and their classes, for a kind of data; the second feature is noise."""
+    """Return twenty-four points in the plane and their classes; the second feature is noise. kind: one of `KINDS`."""
     rng = np.random.default_rng(7)
     Z = rng.standard_normal((24, 2))
     if kind == KINDS[2]:
@@ -53,7 +58,7 @@ def between(t: float, angle: float, mix: float) -> FloatArray:
 
 @app.function
 def f_and_g(X: FloatArray, y: IntArray, metrics: Sequence[FloatArray]) -> FloatArray:
-    """Return the two criteria f and g of NCA at each metric, (len(metrics), 2), by the fast sums of the solver."""
+    """Return the two criteria f and g of NCA for each of `metrics`, as an array (len(metrics), 2)."""
     each = [Pairs(instance(X, y, criterion=c)) for c in ("f", "g")]
     return np.array([[-sums.value_and_gradient(components_of(Q))[0] for sums in each] for Q in metrics])
 

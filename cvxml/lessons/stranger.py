@@ -2,7 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: judge the metric of another program, break it, and read the diagnosis (MLSVM, Nguyen, Guo 2008)."""
+"""Lesson: judge the metric of another program, break it, and read the diagnosis (MLSVM, Nguyen, Guo 2008).
+
+A marimo notebook. The reader chooses a mistake of the other program and a factor of its metric, and reads the report of
+`cvxml.check`.
+"""
 
 import marimo
 
@@ -40,7 +44,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def solved(X: FloatArray, y: IntArray, **changed: Any) -> FloatArray:
-    """Return the optimal metric of MLSVM with the lesson's lam; `changed`: parameters that are given another value."""
+    """Return the optimal metric of MLSVM on X and y. changed: parameters with another value than in the lesson."""
     return cvxml.solve("mlsvm", X, y, tol=1e-10, **{"lam": LAM, **changed}).metric
 
 
@@ -52,7 +56,7 @@ def factor(A: FloatArray) -> FloatArray:
 
 @app.function
 def doubled(A: FloatArray) -> FloatArray:
-    """Return A with its off-diagonal entries doubled, a slip in unpacking a symmetric matrix."""
+    """Return A with the entries off the diagonal doubled, a possible mistake in unpacking a symmetric matrix."""
     return 2 * A - np.diag(np.diag(A))
 
 
@@ -60,7 +64,7 @@ def doubled(A: FloatArray) -> FloatArray:
 def strangers() -> dict[str, Callable[[FloatArray, IntArray], dict[str, FloatArray]]]:
     """Return {name of a possible mistake: function of X and y}.
 
-    The function returns the metric or the components, by name, of a program with this mistake.
+    The function returns the result of a program with this mistake: {"metric": matrix} or {"components": matrix}.
     """
     return {
         "nothing wrong": lambda X, y: {"metric": solved(X, y)},

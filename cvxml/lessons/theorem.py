@@ -2,7 +2,12 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: the theorem behind all convex methods: any metric gives an upper bound, any dual variables a lower bound."""
+"""Lesson: the theorem behind all convex methods: any metric gives an upper bound, any dual variables a lower bound.
+
+A marimo notebook. The problem is a regularizer R(M) plus a loss of rows v_t = <M, V_t>, for example one row for each
+triplet. The dual variables of the rows are called prices. The reader chooses regularizer, loss, metric and prices, and
+sees both bounds.
+"""
 
 import marimo
 
@@ -45,7 +50,11 @@ with app.setup:
 
 @app.class_definition
 class Anywhere(Anchors):
-    """Anchors that return the given prices (dual variables): with the regularizer 1/2 ||M||^2 all are feasible."""
+    """Feasible prices of the log sum exp loss with the regularizer 1/2 ||M||^2: the given ones, unchanged.
+
+    With this regularizer all prices in the domain of the loss are feasible. With <C, M>, for which the base class is
+    made, prices may be infeasible.
+    """
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         return [own]
@@ -53,17 +62,24 @@ class Anywhere(Anchors):
 
 @app.class_definition
 class ByPairs(ByPoint):
-    """Rows v_ik = D_ik of all squared distances from each point i, each computed separately."""
+    """Rows v_ik = D_ik of all squared distances from each point i to all points k, each computed separately."""
 
     def blocks(self, view: View, duals: Duals, kept: float = np.inf) -> Iterator[Block]:
-        """Yield one block with a group of rows for each point."""
+        """Yield one block that contains all rows, with one group of rows for each point.
+
+        view: the points under a metric. duals: the prices. kept is ignored.
+        """
         D, error = view.pairs(np.argwhere(np.ones((self.n, self.n))))
         yield Block(D.reshape(self.n, self.n), error.reshape(self.n, self.n), self.table(duals))
 
 
 @app.class_definition
 class Setting(NamedTuple):
-    """A problem in the form of the theorem: a regularizer and one loss, with the matrices and keys of its rows."""
+    """A problem in the form of the theorem: a regularizer and one loss (`family`), with t rows.
+
+    V: (t, 4), the entries of the matrix V_t of each row. key: (t,), the keys of the rows. alike: (t,), equal prices, as
+    a start. phi: the loss, a function of a cvxpy expression v (t,).
+    """
 
     family: Family
     V: FloatArray  # (t, 4) the matrix V_t of each row, so that v = <M, V_t>
@@ -72,7 +88,7 @@ class Setting(NamedTuple):
     phi: Any  # the loss, a function of a cvxpy expression v (t,)
 
     def proof(self, a: FloatArray) -> Proof:
-        """Return the `Proof` from any prices (t,), that is dual variables, which are repaired first."""
+        """Return the lower bound of any prices a (t,), with the prices after infeasible ones are repaired."""
         return prove(self.family, [Duals(a, self.key)])
 
 
@@ -93,7 +109,8 @@ def points() -> tuple[FloatArray, IntArray]:
 def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -> Setting:
     """Return the problem "regularizer plus w times the loss" on the points X with labels y.
 
-    The targets of a point are all other points of its class; its impostors are all points of the other class.
+    regularizer, loss: a choice in the menus of the lesson. The targets of a point are all other points of its class.
+    Its impostors are all points of the other class.
     """
     n = len(X)
     apart = X[:, None] - X
@@ -148,9 +165,10 @@ def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -
 
 @app.function
 def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
-    """Return a nearly optimal metric (2, 2) and prices (t,), from a solver.
+    """Return a nearly optimal metric (2, 2) and prices (t,) of the problem `here`, from a solver of cvxpy.
 
-    The bound does not depend on their accuracy.
+    regularizer: the one of the problem, as in the menu. The bounds of the lesson are proved also if the solver is
+    inaccurate.
     """
     M, v = cp.Variable((2, 2), PSD=True), cp.Variable(len(here.V))
     R: Any = cp.sum_squares(M) / 2
@@ -165,7 +183,10 @@ def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
 
 @app.function
 def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
-    """Return the two parts of the gap at M: the excess of the regularizer and the excess of the loss."""
+    """Return the two parts of the gap at M, both >= 0: the excess of the regularizer and the excess of the loss.
+
+    proof: the lower bound of some prices, from `Setting.proof`.
+    """
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
     view = R.judge(M).view
     of_loss = sum(

@@ -2,7 +2,12 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: the active triplets of LMNN, and their dual variables, called prices (Weinberger, Saul 2009)."""
+"""Lesson: the active triplets of LMNN, and their dual variables, called prices (Weinberger, Saul 2009).
+
+A marimo notebook. A triplet (i, j, l) asks that the squared distance D_il to a point of another class is at least 1
+larger than D_ij to a target. The reader changes the weight mu, and sees which triplets are active and how the price
+depends on the margin D_il - D_ij.
+"""
 
 import marimo
 
@@ -37,7 +42,8 @@ def points() -> tuple[FloatArray, IntArray]:
 def priced(X: FloatArray, y: IntArray, solution: Solution, k: int) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return all triplets (t, 3) of a target (i, j) and a point l of another class, with margins and prices (t,).
 
-    The margin of a triplet is D_il - D_ij. Its price is its dual variable.
+    The margin of a triplet is D_il - D_ij in the metric of `solution`. Its price is its dual variable. k: the number of
+    targets of a point.
     """
     apart = X[:, None] - X
     given = np.sum(apart**2, axis=2)

@@ -2,7 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a map of the votes that hold for the exact optimum, depending on the gap of a metric."""
+"""Lesson: a map of the votes that hold for the exact optimum, depending on the gap of a metric.
+
+A marimo notebook. A vote is the class that the nearest neighbours of a query choose. The reader moves a metric away
+from the optimum. The map shows for which queries its certificate proves the vote of the exact optimum.
+"""
 
 import marimo
 

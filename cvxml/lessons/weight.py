@@ -2,7 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a program used a wrong weight; find it (FrobMetric, Shen et al. 2011)."""
+"""Lesson: a program used a wrong weight; find it (FrobMetric, Shen et al. 2011).
+
+A marimo notebook. The weight C multiplies the loss. The reader chooses the C of the program and the C that was asked
+for, and sees how `cvxml.check` finds the first one from the metric alone.
+"""
 
 import marimo
 
@@ -35,7 +39,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def line_of(X: FloatArray, y: IntArray, M: FloatArray) -> tuple[float, float]:
-    """Return the numbers first and second in "objective = first + C * second" at the metric M."""
+    """Return numbers (first, second): the objective of FrobMetric at M is first + C * second for every C."""
     one, two = (cvxml.evaluate("frobmetric", X, y, M, C=C).objective for C in (1.0, 2.0))
     return 2 * one - two, two - one
 

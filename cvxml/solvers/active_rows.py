@@ -1,9 +1,13 @@
-"""Products with the rows that a solver holds, and the second derivative of the hinges at their kink.
+"""Sums over the rows of a loss that a solver holds in memory, and the matrix of its Newton equations.
 
-Row t of the loss has the value v_t = <V_t, M> = sum_p B_tp D_p in a metric M (r, r). D_p is the squared distance of the
-pair p = (i, j) of points Y (n, r), V_t = sum_p B_tp X_p, and X_p = (y_i - y_j)(y_i - y_j)^T. Most sums over pairs are
-computed from inner products of points, which is faster than from differences. svec(S) lists the upper triangle of a
-symmetric matrix S (geometry/symmetric.py).
+A row is one term of the loss, for example one triplet. The solvers multipliers.py and factor_start.py hold only the
+rows with a margin that is violated or nearly violated. In a metric M (r, r), row t has the value
+v_t = <V_t, M> = sum_p B_tp D_p. Here D_p is the squared distance of the pair p = (i, j) of points Y (n, r), and B_tp is
+a constant, such as 1 or -1. So V_t = sum_p B_tp X_p with X_p = (y_i - y_j)(y_i - y_j)^T.
+
+Most sums over pairs are computed from inner products of points, which is faster than from differences. svec(S) lists
+the upper triangle of a symmetric matrix S, row by row. Entries off the diagonal are multiplied by sqrt 2, so that
+<S, T> = svec(S)^T svec(T).
 """
 
 from __future__ import annotations
@@ -42,7 +46,10 @@ CG = Limits(steps=40, residual=0.3)
 
 
 class Active(NamedTuple):
-    """Some rows of B, and the pairs (i, j) of points Y (n, r) that they contain, sorted by i and then by j."""
+    """The t rows of the loss that a solver holds, and the p pairs (i, j) of points Y (n, r) that these rows contain.
+
+    B: the constants B_tp, a csr_array (t, p). i, j: (p,), sorted by i and then by j.
+    """
 
     Y: FloatArray
     B: Any  # csr_array (t, p)
@@ -51,7 +58,10 @@ class Active(NamedTuple):
 
     @classmethod
     def of(cls, Y: FloatArray, entries: Entries, count: int) -> Self:
-        """Build the rows from the nonzero entries of B. count: the number of rows."""
+        """Build the rows from the nonzero entries of B.
+
+        entries: the row, the pair and the value of each. count: the number of rows.
+        """
         n = len(Y)
         pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
         B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(count, len(pairs)))
@@ -88,10 +98,10 @@ class Active(NamedTuple):
         return v
 
     def along(self, S: FloatArray) -> FloatArray:
-        """The values <V_t, S> (t,) of the rows in a symmetric matrix, computed from inner products of points.
+        """The values <V_t, W> (t,) of the rows for a symmetric matrix W (r, r), computed from inner products of points.
 
-        The error is about the rounding error of the largest squared distance. S (r, k): the first k columns of the
-        matrix. If k < r, the entries outside the first k rows and columns are 0.
+        S (r, k): the first k columns of W. If k < r, an entry of W is 0 if neither its row nor its column is among the
+        first k. Each value has an error of about the rounding error of the largest squared distance.
         """
         k = S.shape[1]
         whole = k == len(S)
@@ -101,7 +111,11 @@ class Active(NamedTuple):
         return v
 
     def nearly(self, z: FloatArray) -> FloatArray:
-        """Like `margins_of(z)`, but from inner products: faster, with a rounding error of the largest distance."""
+        """The values v (t,) of the rows if ||z_i - z_j||^2 is the squared distance of the pair (i, j). z: (n, k).
+
+        They are computed from inner products z_i^T z_j, which is faster than from differences. Each distance has an
+        error of about the rounding error of the largest one.
+        """
         v: FloatArray = self.B @ self._products(z, z, symmetric=True)
         return v
 
@@ -159,12 +173,15 @@ class Active(NamedTuple):
 
 
 class Curvature:
-    """The matrix H = tau I + weight * sum_t svec(V_t) svec(V_t)^T, in coordinates in which the metric M = L L^T is I.
+    """The matrix H = tau I + weight * sum_t svec(V_t) svec(V_t)^T of Newton's equations H x = b, and their solution.
 
-    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most of H.
-    If the diagonal of H is about tau for all entries of S between the last coordinates, this block is replaced by its
-    diagonal and solved at once. Conjugate gradients then act only on the entries in the first rows of S, which come
-    first in svec(S). p: the number of these entries.
+    rows: the rows t in the sum. tau: the weight of the barrier. weight: the second derivative of the hinge. The V_t are
+    taken in coordinates in which the metric M = L L^T is I. The columns of L (r, r) must be orthogonal, with the
+    longest first. Then the first coordinates contribute most of H.
+
+    x and b are vectors svec(S) of symmetric matrices S (r, r). If the diagonal of H is about tau for all entries of S
+    between the last coordinates, H is replaced by its diagonal for these entries. Conjugate gradients then act only on
+    the p entries in the first rows of S, which come first in svec(S).
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
@@ -201,9 +218,10 @@ class Curvature:
         return product
 
     def solve(self, b: FloatArray, limits: Limits = CG) -> FloatArray:
-        """The x with H x = b (p,): by a direct method if the rows or the entries are few, else by conjugate gradients.
+        """The x with H x = b: by a direct method if the rows or the entries of b are few, else by conjugate gradients.
 
-        If conjugate gradients do not finish, the direct solution is used for up to `MAX_ROWS_STORED` rows.
+        b: svec of a symmetric matrix (r, r). If conjugate gradients do not end within `limits`, the direct solution is
+        used, provided that there are at most `MAX_ROWS_STORED` rows or entries.
         """
         p, few = len(b), min(len(b), self.rows.B.shape[0])
         if few <= MAX_ROWS_DIRECT:
@@ -227,7 +245,10 @@ class Curvature:
         return np.concatenate([x, b[p:] / diagonal[p:]])
 
     def _choose_first(self, diagonal: FloatArray) -> None:
-        """Act on all coordinates, or on the first ones if the diagonal of H is close to tau in all others."""
+        """Choose the p entries: all, or those in the first rows if the diagonal of H is close to tau for the others.
+
+        diagonal: that of H, for all entries of svec(S).
+        """
         full = np.empty((self.r, self.r))
         rows, columns = triangle(self.r)
         full[rows, columns] = full[columns, rows] = diagonal
@@ -237,7 +258,7 @@ class Curvature:
         self._use_first(few if 2 * few < self.r else self.r)
 
     def _directly(self, b: FloatArray) -> FloatArray:
-        """The x with H x = b (p,), from a linear system with one unknown for each entry of b or for each row.
+        """The x with H x = b, from a linear system with one unknown for each entry of b or for each row.
 
         The smaller of the two systems is solved. It uses differences of points, so no digits are lost.
         """

@@ -1,21 +1,27 @@
-"""Minimisation over the psd cone by a primal-dual path: f(M) - rho log det M, with rho decreasing to 0.
+"""Minimise a smooth convex f over the psd cone, along the minimisers of f(M) - rho log det M with rho decreasing to 0.
+
+`path` is the primal-dual interior-point method of several solvers, for example for LDML, MMC and BoostMetric. Each of
+them gives its f as a `Smooth`.
 
 Problem
-    min f(M) over M psd, f convex and twice differentiable. On the central path the gradient of f is rho M^-1. It is
-    positive definite, and the gap of M is <M, gradient> = rho r.
+    min f(M) over M (r, r) psd, f convex and twice differentiable. The central path consists of the minimisers of
+    f(M) - rho log det M for all rho > 0. There the gradient of f is rho M^-1. So the gradient is positive definite,
+    and the gap of M is <M, gradient> = rho r.
 Coordinates
-    Everything is computed at M = G G^T for M = G (I + dX) G^T. The barrier is then -rho log det(I + dX) up to a
-    constant. Its Hessian is rho I, even if the eigenvalues of M become small. Let Z be a dual variable, scaled to
-    S = G^T Z G, and let g, H be the gradient and the Hessian of f there. The linear equations of
-    "the gradient is Z, and M Z = rho I" are
+    At M = G G^T, a step dX leads to G (I + dX) G^T. The barrier is then -rho log det(I + dX) up to a constant. Its
+    Hessian at dX = 0 is rho I, even if the eigenvalues of M become small. Let g and H be the gradient and the Hessian
+    of f with respect to dX, Z (r, r) the dual variable of "M is psd", and S = G^T Z G. On the central path, the
+    gradient of f is Z, and M Z = rho I. To first order these two equations are
         H dX + (S dX + dX S) / 2 = rho I - g,      dS = g + H dX - S.
-    G is rotated after every step so that S is diagonal. The left side is then H plus a diagonal.
+    After every step G is rotated so that S is diagonal. Then the matrix of the first system is H plus a diagonal.
 Algorithm
-    rho follows Mehrotra's rule: the cube of the fraction that a step with rho = 0 would leave. While the gradient of
-    f differs from Z (f is not quadratic), rho stays above `AHEAD` times the difference, but never grows. A step goes
-    at most `SHARE_TO_BOUNDARY` of the way to the boundary. It is shortened until f(M) - rho log det M decreases,
-    which must happen because the left side is positive definite. The eigenvalues of S are kept within a factor
-    `APART` of rho, so that this holds uniformly.
+    rho follows Mehrotra's rule. If a step with rho = 0 would leave the fraction q of <M, Z>, the next rho is q^3 times
+    the mean eigenvalue of S. It is at most this mean. If f is not quadratic, g differs from S after a step. Then rho
+    stays above `AHEAD` times ||g - S|| / sqrt(r).
+    A step goes at most `SHARE_TO_BOUNDARY` of the way to the boundary of the cone. It is halved until
+    f(M) - rho log det M decreases. A short enough step decreases it, because the matrix of the first system is
+    positive definite. The eigenvalues of S are kept within a factor `APART` of rho. So the eigenvalues of the
+    matrix are at least rho / `APART`, and the decrease holds uniformly.
 Source: S. Mehrotra, SIAM J. Optimization 2 (1992); C. Helmberg, F. Rendl, R. Vanderbei, H. Wolkowicz, SIAM J.
 Optimization 6 (1996), for the direction; A. Waechter, L. Biegler, Mathematical Programming 106 (2006), for `APART`.
 """
@@ -49,11 +55,18 @@ class Smooth(Protocol):
         """f(M); inf outside its domain."""
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient (r, r) and the Hessian (p, p) on svec(dX) of dX -> f(G (I + dX) G^T), at dX = 0."""
+        """The gradient (r, r) and the Hessian (p, p) of the function dX -> f(G (I + dX) G^T) at dX = 0.
+
+        The Hessian acts on svec(dX), the p = r (r + 1) / 2 entries of the upper triangle. Those off the diagonal are
+        multiplied by sqrt 2.
+        """
 
 
 class State(NamedTuple):
-    """The iterate after a step: M, the rho of the step, f(M), and the Newton decrement."""
+    """The iterate after a step: M (r, r), the rho of the step, `value` = f(M), and the Newton decrement.
+
+    decrement: minus the slope of f - rho log det along the step, divided by rho; inf for the start.
+    """
 
     M: FloatArray  # (r, r), positive definite
     rho: float  # the rho of the step
@@ -108,7 +121,10 @@ def _root(M: FloatArray) -> FloatArray:
 
 
 def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
-    """The next step and its rho, or None if the equations have no solution in double precision."""
+    """The next step and its rho, or None if the equations have no solution in double precision.
+
+    shrink: the smallest factor by which rho may change.
+    """
     r = len(at.s)
     g, H = f.derivatives(at.G)
     if not (np.isfinite(g).all() and np.isfinite(H).all()):

@@ -1,14 +1,18 @@
-"""A primal-dual interior-point method for the weights of given vectors: a sum or a norm, with hinges on triplets.
+"""An interior-point method for metrics sum_k w_k b_k b_k^T: it finds the weights w >= 0 of K given vectors b_k.
+
+It solves problems with a hinge on m triplets, and with the weighted sum of the weights (SCML) or half the squared norm
+of the metric (Schultz and Joachims) as regularizer:
 
     min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0.
 
-The metric is sum_k w_k b_k b_k^T for K given vectors b_k. H_tk is the margin of triplet t in the metric b_k b_k^T. The
-regularizer is either the weighted sum q^T w (then L = 0) or half the squared norm of the metric (then q = 0, and L_kl
-is (b_k^T b_l)^2). The units make the weight of the hinge 1, and the largest entry of every column of H 1.
+H_tk is the margin of triplet t in the metric b_k b_k^T. For the weighted sum q^T w, L = 0. For the squared norm, q = 0
+and L_kl is (b_k^T b_l)^2. The weights and the objective are scaled: the hinge has the weight 1, and the largest
+absolute entry of every column of H is 1.
 
-The dual variables are 0 <= a <= 1 for y, 1 - a for xi, and z >= 0 for w. At the optimum z = L w + q - H^T a. On the
-central path, all products a y, (1 - a) xi and z w are equal to rho. Steps are those of Mehrotra: a first step towards
-rho = 0 shows how small the next rho may be, and the error of the linear model.
+The dual variables are a for y, r = 1 - a for xi, and z for w, all >= 0. At the optimum z = L w + q - H^T a. On the
+central path, all products a y, r xi and z w are equal to rho. Each step is Mehrotra's predictor-corrector step. First a
+step towards rho = 0 is computed. It shows how small the next rho may be, and how large the error of the linear model
+is. The final step aims at this rho and corrects the error.
 """
 
 from __future__ import annotations
@@ -35,7 +39,10 @@ LEAST_STEP = 1e-10  # a shorter step ends the solver
 
 
 class Point(NamedTuple):
-    """An iterate, or a step: the pairs (z, w), (a, y) and (r, xi), with products equal to rho on the central path."""
+    """An iterate or a step: w (K,), y and xi (m,), and their dual variables z (K,), a and r = 1 - a (m,).
+
+    On the central path the products w z, y a and xi r are equal to rho.
+    """
 
     w: FloatArray  # (K,)
     z: FloatArray
@@ -51,7 +58,7 @@ class Point(NamedTuple):
 
 
 class Combining:
-    """A run of the interior-point method, for a family with one hinge on triplets."""
+    """A run of the interior-point method for `family`: a hinge on triplets, and one of the two regularizers."""
 
     def __init__(self, family: Family):
         of, ((hinge, rows),) = family.regularizer, family.terms
@@ -173,11 +180,12 @@ class Combining:
         )
 
     def estimate(self, family: Family) -> Estimate | None:
-        """The objective, gap and scale of the weights, with feasible dual variables; None for w = 0.
+        """The objective, gap and scale of the present weights; None if they are all 0.
 
-        For u >= 0 with L u + q >= H^T a, the dual variables a prove the lower bound sum a - 1/2 u^T L u. If L is not 0,
-        it has no negative entry, so w plus the missing part is such a u. If L = 0, a multiple of a is feasible. The
-        best multiple is taken in both cases.
+        The gap uses the lower bound of feasible dual variables. If u >= 0 satisfies L u + q >= H^T a, the dual
+        variables a prove the lower bound sum a - 1/2 u^T L u. If L is not 0, it has no negative entry, and u is w plus
+        a correction. If L = 0, a multiple of a is feasible. In both cases the best multiple of a is taken.
+        family: gives the scale.
         """
         if self.none or not len(self.at.w):
             return None

@@ -1,14 +1,17 @@
 """The solver for lam/2 ||M||^2 with hinges, through its dual, in which each dual variable has an interval (a box).
 
-A loss with dual variables a has k(a) = sum a - g/2 ||a||^2 over low <= a <= high (`Box` of losses/base.py). The dual is
+Row t of the losses has the value v_t = <V_t, M> and the dual variable a_t. In the dual, the losses contribute
+k(a) = sum a - g/2 ||a||^2 for low <= a <= high (`Box` of losses/base.py). g is the width of a smoothed hinge, else 0. A
+linear loss <C, M> is allowed too. The dual, written as a minimization, is
 
-    min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C.
-The metric of any a is M = P_+(G) / lam. Row t of the losses has the value v_t = <V_t, M>.
+    min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C,
 
-g is the width of a smoothed hinge, else 0, and <C, M> is the linear loss, if there is one. The gradient of the dual is
-v - 1 + g a. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method. The problem is
-solved in units that give the points a size of about 1, with lam in these units. Several metrics
-(methods/plml/blocks.py) have one G each, (m, d, d) in all; one metric is m = 1.
+where P_+ replaces negative eigenvalues by 0. The metric of any a is M = P_+(G) / lam, and the gradient of the dual is
+v - 1 + g a at this metric. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method.
+The points are scaled to a size of about 1, and lam is given in the same units.
+
+PLML has m metrics, with one matrix G for each (methods/plml/blocks.py). So G has the shape (m, d, d). For other methods
+m = 1.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ OVERHEAD = 2e6  # the overhead of a gradient step, as a number of multiplication
 
 
 class BoxedTerm(NamedTuple):
-    """A term of the family with a `box` of its dual variables, and its rows."""
+    """A loss with the `box` of its dual variables, and its rows. place: the index of the loss in the family."""
 
     place: int  # its position among the terms of the family
     box: Box
@@ -48,7 +51,10 @@ class BoxedTerm(NamedTuple):
 
 
 def boxed_terms(family: Family) -> list[BoxedTerm]:
-    """The terms of the family without the linear losses. Raises TypeError for a loss or rows without a solver."""
+    """The losses of the family that have a box, with their rows. Linear losses are left out.
+
+    Raises TypeError for a loss or rows that the solver does not take.
+    """
     found = []
     for place, (loss, rows) in enumerate(family.terms):
         if isinstance(loss, Straight) and isinstance(rows, PairRows):
@@ -100,7 +106,10 @@ class BoxDual(ConeDual):
         self.cost = 4 * self.shares.size * d**2 + 12 * m * d**3 + 4 * self.B.nnz + OVERHEAD
 
     def _seen(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
-        """The differences (p, d) of the pairs of points, and the share (p, m) of each metric in each distance."""
+        """The differences x_i - x_j (p, d) of the pairs (p, 2), and the weight (p, m) of each metric in each distance.
+
+        The squared distance of a pair is the sum over the metrics of weight times squared distance in that metric.
+        """
         E: FloatArray = self.points[pairs[:, 0]] - self.points[pairs[:, 1]]
         return E, self.shares_of(pairs)
 
@@ -153,9 +162,10 @@ class BoxDual(ConeDual):
         return np.ones(1)
 
     def gap(self, at: At) -> float:
-        """The gap of M and a: the sum over rows of (p - a) z - g/2 (p^2 - a^2), with z = 1 - v.
+        """The gap of the metric M and the dual variables a at a point. It is a sum of terms >= 0, one for each row.
 
-        p is the dual variable in the box that maximises p z - g/2 p^2.
+        The term of a row is (p - a) z - g/2 (p^2 - a^2) with z = 1 - v. Here p is the number in the box that maximises
+        p z - g/2 p^2.
         """
         a, g, low, high = at.v, self.width, self.low, self.high
         z = 1 - at.margins
@@ -171,7 +181,11 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 
 
 class Boxed:
-    """A run of the solver of cone_dual.py on a `BoxDual`, from the start with the smallest dual objective."""
+    """A run of the solver of cone_dual.py on the dual problem `dual`.
+
+    It begins at the point with the smallest dual objective: a = 0, a = high (or low where high is 0), or the dual
+    variables `start`, one `Duals` for each term of the family.
+    """
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):
         self.dual = dual
@@ -193,9 +207,10 @@ class Boxed:
         return seen == LOOKS
 
     def estimate(self, family: Family) -> Estimate:
-        """The objective, gap and scale of the metric.
+        """The objective, gap and scale of the metric. family: gives the scale.
 
-        `At.value` is the minimised dual objective plus sum(high), so the lower bound is sum(high) minus that value.
+        The solver of cone_dual.py keeps the minimised dual objective plus sum(high). So the lower bound is sum(high)
+        minus that value.
         """
         at = self.at
         objective = float(self.dual.high.sum()) - at.value + at.gap

@@ -1,7 +1,12 @@
-"""Choose and run the solver of a family: a regularizer with hinges, or the smallest distance within a budget.
+"""Choose the solver that fits the regularizer and the losses of a problem, and run it.
 
-The regularizers with hinges are <C, M>, ||M||^2, and a sum or a norm of weights of given vectors. All solvers use
-coordinates without units. A solver gives no proof; a certificate after every step gives the gap.
+Two kinds of problems are solved:
+- a regularizer with hinges. The regularizer is <C, M>, ||M||^2, or a sum or a norm of weights of given vectors.
+- the largest smallest distance of given pairs, within a budget: the sum of the squared distances over similar pairs is
+  at most 1.
+
+Solvers rescale the points, and give no proof. A certificate proves the gap. It is computed after every step if the
+solver does not estimate its gap, else when this estimate is at most the tolerance.
 """
 
 from __future__ import annotations
@@ -40,8 +45,9 @@ PATIENCE = 20  # rounds without a smaller gap, after which the solver stops beca
 class LeastMargin:
     """Solver for max_M min_p D_p over metrics within the budget, where D_p are the squared distances of given pairs.
 
-    Scaled by 1 / min D, the problem is: min tr M with every D at least 1, in coordinates in which the budget is tr M <=
-    1.
+    In the coordinates of the solver the sum of squared distances over similar pairs is tr M, so the budget is
+    tr M <= 1. An equivalent problem is solved: min tr M with every D_p at least 1. Its optimal M divided by tr M solves
+    the first problem. start: a metric (d, d) to begin from, if there is one.
     """
 
     def __init__(self, family: Family, start: FloatArray | None):
@@ -74,12 +80,15 @@ class LeastMargin:
         return self.at.outside(M / float(np.trace(M)))
 
     def duals(self) -> Duals:
-        """The dual variables of the pairs. Their sum is arbitrary, and `Least.to_domain` scales it."""
+        """The dual variables of the pairs, up to a common factor. The certificate divides them by their sum."""
         return self.solver.duals()
 
 
 class _Iterate(NamedTuple):
-    """A running solver as an `Iterate` (core/run.py). named: turns its dual variables into the method's dual."""
+    """A running solver in the form that the loop of core/run.py takes.
+
+    named: turns the dual variables of the solver into the dual of the method. family: the problem, for estimates.
+    """
 
     solver: LinearMargins | LeastMargin | Boxed | Combining
     named: Callable[[Any], Dual]
@@ -122,9 +131,10 @@ def check_solvable(family: Family) -> None:
 
 
 def search(task: Task) -> Found:
-    """Solve the task with the solver of its regularizer, to a gap of `tol`, certified after every step.
+    """Solve the task with the solver of its regularizer, until a certificate proves a relative gap of at most `tol`.
 
-    Raises TypeError if no solver takes the terms.
+    It ends earlier after `max_iter` steps, or if rounding allows no progress. Raises TypeError if there is no solver
+    for the regularizer and the losses.
     """
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
@@ -142,9 +152,10 @@ def search(task: Task) -> Found:
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """Run the solver `at`. Return its result, or M = 0 if only M = 0 is certified by the dual variables found.
+    """Run the solver `at`, and return its result. If the result is not certified but M = 0 is, return M = 0.
 
-    phase: the name of the solver in the history. patience: see `run` of core/run.py.
+    M = 0 is certified with the dual variables of the result. phase: the name of the solver in the history.
+    patience: the number of steps without a smaller gap after which the solver stops.
     """
     found = task.run(at, phase, patience)
     zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED, proof=None)
@@ -153,10 +164,11 @@ def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
 
 
 def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """Run the solver `at` of a problem with a budget. phase, patience: see `run` of core/run.py.
+    """Run the solver `at` of a problem with a budget, and return its result.
 
-    If double precision proves no bound for the budget, the solver runs with an unproved gap, and its bounds are removed
-    from the history.
+    phase: the name of the solver in the history. patience: the number of steps without a smaller gap after which it
+    stops. If double precision cannot prove a lower bound, the solver stops at a gap that is not proved. Then lower
+    bounds and gaps are removed from the history.
     """
     if not task.family.regularizer.undecided:
         return task.run(at, phase, patience)
@@ -170,17 +182,21 @@ def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found
 
 
 def _sizes(r: int) -> list[int]:
-    """The numbers of leading coordinates to try: 1, ..., r - 1, or about `PARTS` of these, spaced geometrically."""
+    """The numbers of first coordinates that `_linear` tries: 1, ..., r - 1, or about `PARTS` of these.
+
+    r: the number of coordinates. If only some are tried, their numbers are spaced geometrically.
+    """
     return list(range(1, r)) if r <= PARTS else sorted({int(k) for k in np.geomspace(1, r - 1, PARTS)})
 
 
 def _linear(task: Task) -> Found:
-    """Solve <C, M> with hinges.
+    """Solve <C, M> with hinges on triplets.
 
-    The result is the metric of the solver, or M = 0 if it is optimal. If features are nearly collinear, the metric of
-    the solver may have entries so large that its distances are lost in rounding. If it is not certified, the metrics
-    that use only the first coordinates, those of largest spread, are compared with it and with 0. The one with the
-    smallest objective is the result.
+    The result is the metric of the solver, or M = 0 if that is certified optimal.
+
+    If features are nearly collinear, the metric of the solver may have very large entries, so that its distances are
+    lost in rounding and it is not certified. It is then compared with M = 0 and with metrics that use only the first
+    coordinates, those of largest spread. The result is the one with the smallest objective.
     """
     solver = LinearMargins(task.family, task.tol)
     if not solver.costs:  # C is 0 up to rounding, so any large metric is optimal
@@ -217,10 +233,11 @@ def _multipliers(task: Task, solver: LinearMargins) -> Found:
 
 
 def _not_heavy(task: Task, before: Found, heavy: LinearMargins) -> tuple[Found, LinearMargins]:
-    """Solve again as if the hinge were not heavy (multipliers.py), after the search `before` stalled.
+    """Solve again without the special steps for a heavy hinge, after the search `before` with these steps stalled.
 
-    Some problems, in which many margins are violated at the optimum, need this. heavy: the solver of `before`. Returns
-    the result with the smaller gap and its solver, with the steps of both searches.
+    A hinge is heavy if its violated margins cost far more than <C, M> at the start (multipliers.py). Some problems need
+    the second search, because many margins are violated at the optimum. heavy: the solver of `before`. Returns the
+    result with the smaller gap and its solver. The history has the steps of both searches.
     """
     last, callback = before.history[-1], task.callback
     told = None if callback is None else lambda step: callback(follows(step, last))

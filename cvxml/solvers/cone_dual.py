@@ -1,21 +1,24 @@
 """The solver for duals of problems with the squared Frobenius norm: gradient steps, then Newton steps on a face.
 
-The problem, with a dual variable v for each constraint, is
+Three problems have this form: MLSVM (methods/mlsvm/solver.py), a step of gerrymandering (methods/ssvm/step.py), and
+hinges with the squared Frobenius norm (box_dual.py). Let v_t be the dual variable of constraint t. The dual is
 
-    min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>,    A = P_+(G) / lam.
+    min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>.
 
-G(v) is affine in v with symmetric matrices as values, P_+ replaces negative eigenvalues by 0, A is the metric, and V is
-one of the sets of feasible_sets.py. The vector `reward` is given by the problem. Three problems have this form: MLSVM
-(methods/mlsvm/solver.py), a step of gerrymandering (methods/ssvm/step.py), and hinges with the squared Frobenius norm
-(box_dual.py).
+G(v) is a symmetric matrix that is affine in v. P_+ replaces its negative eigenvalues by 0, and A = P_+(G) / lam is the
+metric. V is one of the sets of feasible_sets.py, for example a box. The problem gives `width` >= 0 and the vector
+`reward`.
 
-Accelerated gradient steps (first_order.py) find the active constraints. Regularised semismooth Newton steps on their
-face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of newton.py,
-where sigma is a length for each entry of v, its reach. A step that leaves the feasible set is projected. The same
-quadratic is then minimised again on the smaller face, without a product with the data. A few gradient steps between two
-rounds let constraints enter and leave. A batch of gradient steps takes about as long as a round, up to a limit. The
-lengths depend on operation counts and never on a clock, so results are reproducible. Every iterate is feasible, so each
-gap is that of a feasible pair.
+Accelerated gradient steps (first_order.py) find the active constraints. Then Newton rounds reach any accuracy in a few
+rounds. The face of v consists of the feasible points at which the same constraints are active. On the face, the Hessian
+of the first term is B B^T (newton.py). A Newton step solves (B B^T + width + 1 / reach) z = -gradient on the face,
+where `reach` limits the length of the step for each entry of v. A step that leaves V is projected on V. Then the same
+quadratic model is minimised again on the smaller face, without a product with the data. A few gradient steps between
+two rounds let constraints enter and leave.
+
+A batch of gradient steps takes about as long as a Newton round, up to a limit. The lengths depend on operation counts
+and never on a clock, so results are reproducible. Every iterate is feasible, so each gap is that of a feasible A and a
+feasible v.
 """
 
 from __future__ import annotations
@@ -48,7 +51,12 @@ ROUNDING = 1e-13  # relative to the longest range: a step moved less than this b
 
 
 class ConeDual(ABC):
-    """Base of dual problems of the form in the module docstring. Arrays v have any fixed shape."""
+    """Base of dual problems of the form in the module docstring. Arrays v have any fixed shape.
+
+    lam, width: as in the module docstring. feasible: the set V. steps: the relative length of a gradient step for each
+    entry of v. sign: the gradient of the first term of the dual is sign * `margins`. cost: the number of
+    multiplications of a gradient step. steps, sign and width are broadcast against v.
+    """
 
     lam: float
     feasible: FeasibleSet
@@ -65,30 +73,31 @@ class ConeDual(ABC):
 
     @abstractmethod
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """The values <A, V_t> in the shape of v, from the eigenvalues and eigenvectors of G.
+        """The values <A, V_t> in the shape of v, where sign * V_t is the derivative of G in the entry v_t.
 
-        sign * V_t is the derivative of G in the entry v_t.
+        values, vectors: the eigenvalues and eigenvectors of G, which give A.
         """
 
     @abstractmethod
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """The rows of B (p, q) that belong to p entries of v. The Hessian is B B^T (newton.py); `sign` is included.
+        """The rows of B (p, q) for p entries of v.
 
-        entries: the places of these entries, one array (p,) for each axis of v. along: the derivative of P_+ for each
-        G.
+        B B^T is the Hessian of the first term of the dual for these entries. entries: their places, one array (p,) for
+        each axis of v. vectors: the eigenvectors of G. along: the derivative of P_+ for each G. B includes the factor
+        `sign`.
         """
 
     @abstractmethod
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """An array with the sum constant - <reward, v>, computed without cancellation."""
+        """An array with the sum c - <reward, v>, for a constant c. The sum loses no digits by cancellation."""
 
     @abstractmethod
     def reward(self, v: FloatArray) -> FloatArray:
-        """The reward of each entry, in a shape that is broadcast against v.
+        """The reward of each entry of v, in a shape that is broadcast against v.
 
-        A part that adds the same to <reward, v> everywhere on the face of v may be left out.
+        A part of the reward may be left out if its product with v is the same at all points on the face of v.
         """
 
     @abstractmethod
@@ -125,7 +134,7 @@ class ConeDual(ABC):
 
 
 class At:
-    """A feasible v with its image, the eigenvalues and eigenvectors of G, and the margins of A."""
+    """A feasible v with its image, the eigenvalues and eigenvectors of G, and the margins <A, V_t> of the metric A."""
 
     def __init__(self, dual: ConeDual, v: FloatArray, image: FloatArray):
         self.dual, self.v, self.image = dual, v, image
@@ -151,7 +160,7 @@ class At:
 
     @cached_property
     def value(self) -> float:
-        """The dual objective at v plus the constant of `unpaid`."""
+        """The dual objective at v, plus the constant c of `ConeDual.unpaid`."""
         spread = float(np.sum(self.dual.width * self.v**2)) / 2
         return self.scale + spread + float(self.dual.unpaid(self.v).sum())
 
@@ -163,10 +172,11 @@ class At:
         return self.dual.descend(self, step)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """An upper bound of twice the second-order term of the quadratic part, for a step to `new_image`.
+        """An upper bound of 2 (q(new) - q(old) - slope), for the quadratic part q of the dual objective.
 
-        The bound is ||change of the image||^2 / lam, because P_+ is nonexpansive. If this exceeds `enough`, the term
-        itself is computed.
+        q is a function of the image. old: the image of this point. new: `new_image`. slope: the derivative of q at the
+        old image, in the direction new - old. The bound is ||new - old||^2 / lam, because P_+ is nonexpansive. If it
+        exceeds `enough`, the value itself is computed.
         """
         dual, change = self.dual, new_image - self.image
         bound = float(np.sum(change**2)) / dual.lam
@@ -187,8 +197,9 @@ class At:
 class Model:
     """The regularised quadratic model of the dual objective at a point, over the p entries of v that may move.
 
-    moves: a mask of these entries. size (p,): the square root of sigma for each. pull (p,): the gradient without the
-    reward. products (p, q): the rows of B of these entries, multiplied by size.
+    start: the point. moves: a mask of the p entries. products (p, q): the rows of B of these entries, which are
+    multiplied here by `size` (p,), the square root of 1 / (width + 1 / reach). pull (p,): the gradient without the part
+    -reward. reach: a limit of the step of each entry of v.
     """
 
     def __init__(self, start: At, moves: np.ndarray, products: FloatArray, reach: FloatArray):
@@ -204,7 +215,10 @@ class Model:
 
     @classmethod
     def at(cls, start: At, reach: FloatArray) -> Model | None:
-        """The model at a point with sigma = `reach`; None if it would be too large, or if all entries are fixed."""
+        """The model at the point `start`. None if it would be too large, if all entries are fixed, or if A = 0.
+
+        reach: a limit of the step of each entry of v.
+        """
         dual, moves = start.dual, start.dual.feasible.moves(start.v, start.slope)
         values = start.values.reshape(-1, start.values.shape[-1])
         along = [derivative(each if dual.cone else np.abs(each), dual.lam) for each in values]
@@ -215,14 +229,20 @@ class Model:
         return cls(start, moves, dual.products(np.nonzero(moves), start.vectors, along), reach)
 
     def to(self, new: FloatArray) -> tuple[float, FloatArray]:
-        """The value of the model at the point `new` minus that at v, and the gradient without the reward (p,) there."""
+        """The value of the model at the point `new` minus that at v, and the gradient (p,) of the model at `new`.
+
+        The gradient does not include the part -reward.
+        """
         x = (new - self.v)[self.moves] / self.size
         bent = self.products @ (self.products.T @ x) + x
         value = x @ (self.size * self.pull + bent / 2) + np.sum(self.dual.unpaid(new) - self.unpaid)
         return float(value), self.pull + bent / self.size
 
     def step(self, at: FloatArray, pull: FloatArray) -> FloatArray | None:
-        """The minimiser of the model on the face of `at`, possibly infeasible; None if the face is a single point."""
+        """The minimiser of the model on the face of `at`, possibly infeasible; None if the face is a single point.
+
+        at: a feasible point. pull (p,): the gradient of the model at this point, without the part -reward.
+        """
         reward = np.broadcast_to(self.dual.reward(at), at.shape)
         slope = np.zeros(at.shape)
         slope[self.moves] = pull - reward[self.moves]
@@ -238,7 +258,7 @@ class Model:
 
 
 def newton_point(model: Model | None) -> FloatArray | None:
-    """The iterate with the smallest value of `model`, among a few projected Newton steps. It is feasible.
+    """The feasible point with the smallest value of `model`, among a few projected Newton steps.
 
     None if there is no model, or if no step is possible because the face is a single point.
     """
@@ -263,9 +283,10 @@ class Search:
     """The state of one run: the lengths of gradient and Newton steps, and the number of iterations."""
 
     def __init__(self, dual: ConeDual, step: float, max_iter: float, batch: tuple[int, int] = BATCH):
-        """Prepare a run. step: a first guess of the gradient step.
+        """Prepare a run for the problem `dual`, with at most `max_iter` iterations.
 
-        batch: limits of the number of gradient steps before a Newton round, see `BATCH`.
+        step: a first guess of the gradient step. batch: the least and the largest number of gradient steps before a
+        Newton round.
         """
         self.dual, self.step, self.max_iter, self.batch = dual, step, max_iter, batch
         self.reach = REACH
@@ -305,7 +326,10 @@ class Search:
         return before - value > 1e-15 * abs(before) or self._improved > since
 
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:
-        """Gradient steps until they cost as much as a Newton round. Returns the last point."""
+        """Take the next gradient steps of `states`, until they cost as much as a Newton round. Returns the last point.
+
+        Some of the points are yielded, with the kind "gradient".
+        """
         for count, state in enumerate(states, start=1):
             self.iteration += 1
             self.step = state.step
@@ -317,7 +341,10 @@ class Search:
         raise RuntimeError("the iterator of gradient steps ended: it must be infinite")
 
     def _newton_rounds(self, best: At) -> Generator[tuple[At, str], None, tuple[At, bool]]:
-        """Newton rounds as long as they help. Returns the best point, and whether any round took its full step."""
+        """Take Newton rounds from the point `best`, as long as they help. The points are yielded, with their kind.
+
+        Returns the last accepted point, and whether any round took its full step.
+        """
         dual, full, idle = self.dual, False, 0
         between = int(np.clip(SHARE * self._relative_cost(best), 1, BETWEEN))
         while not self.spent:

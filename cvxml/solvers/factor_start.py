@@ -1,15 +1,20 @@
 """A start for problems in many directions: a metric M = L L^T near the optimum with few columns of L, by L-BFGS.
 
-    min_L  ||L||^2 + sum_t h(1 - v_t),      v = B D at L L^T
-in coordinates in which C is I. B D are the values of the rows (active_rows.py). The hinge h is smoothed as in
-multipliers.py, with all multipliers b = 0. The problem is not convex in L (r, k). But if its gradient is 0, and the
-slopes a of the hinges are feasible dual variables, that is
-    sum_t a_t V_t <= I,
-then L L^T is a minimum over all metrics, with the smoothed hinge. Eigenvectors of the sum with an eigenvalue above 1
-become columns of L.
+linear_margins.py uses it for <C, M> plus hinges h on triplets, in coordinates in which C is I. Row t of the loss has
+the value v_t = <V_t, M> in a metric M (active_rows.py). With M = L L^T and L (r, k) the problem is
+
+    min_L  ||L||^2 + sum_t h(1 - v_t),      v_t = <V_t, L L^T>.
+
+The hinge h is smoothed with the width g as in multipliers.py, with all multipliers b = 0. The problem is not convex in
+L. But suppose that its gradient is 0, and that the slopes a_t of the hinges are feasible dual variables:
+
+    sum_t a_t V_t <= I  (I minus the sum is psd).
+
+Then L L^T is a minimum over all metrics, with the smoothed hinge. If an eigenvalue of the sum is above 1, its
+eigenvector becomes a column of L.
 
 A step needs products with the k columns of L only. Newton's method in multipliers.py needs all of M, but ends at a
-smaller gap, so it goes on from M and a. Nothing is proved here.
+smaller gap. So it continues from M and a. Nothing is proved here.
 """
 
 from __future__ import annotations
@@ -50,8 +55,8 @@ SLIGHT = 1e-2  # length of a new column, relative to the others
 class FactorStart:
     """The search for a start, for points Y (n, r) in coordinates in which C is I. The constructor runs one round.
 
-    needed: rows, keys -> a mask of the rows that belong to the problem. ahead: rows with v < 1 + ahead are held. L (r,
-    k): the first metric is the multiple of L L^T that is best on a sample.
+    needed: a function of rows and keys. It returns a mask of the rows that belong to the problem. margin: the hinge.
+    ahead: rows with v < 1 + ahead are held. L (r, k): the first metric is L L^T.
     """
 
     def __init__(
@@ -73,7 +78,7 @@ class FactorStart:
 
     @property
     def ended(self) -> bool:
-        """True if the metric is near the optimum, or if that takes too many rounds."""
+        """True if the relative gap is at most `NEAR`, or after `ROUNDS` rounds."""
         return self.rounds == ROUNDS or self.gap <= NEAR * self.objective
 
     def metric(self) -> FloatArray:
@@ -120,7 +125,8 @@ class FactorStart:
     def _held(self) -> tuple[Triplets, IntArray]:
         """The rows of all points or of a sample of points, and the keys of those with v < 1 + ahead.
 
-        The sample is as large as `MOST_ROWS` allows. Each round draws another one.
+        In a sample, `AHEAD_IN_SAMPLE` replaces `ahead`. The sample is as large as `MOST_ROWS` allows. Each round draws
+        another one.
         """
         tries = 0
         while True:

@@ -1,4 +1,9 @@
-"""Base of methods of the family: problem, certificate and solver follow from the regularizer and the losses."""
+"""Base of the methods with a convex regularizer and losses of distances: certificate and solver follow from these.
+
+Such a method defines its regularizer and its losses (`member`), and the names of its dual variables. In the methods
+below, `given` is the checked data of the method with its parameters. A `Dual` is a mapping from these names to arrays.
+A `Duals` has the dual variables of one term, which is a loss with its rows.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +34,25 @@ from cvxml.solvers.task import Task
 
 
 class FamilyMethod(ConvexMethod[Given]):
-    """A convex method with the certificate of family/theorem/theorem.py."""
+    """A convex method with a certificate and a solver that follow from its regularizer and its losses.
+
+    PATH: the solver, a function that takes a `Task` and returns the metric and the dual variables.
+    """
 
     PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver: a function of a Task
 
     @abstractmethod
     def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
-        """The regularizer and losses. Constants are made by `number`, which is Fraction for exact arithmetic."""
+        """The regularizer and the losses for the data `given`.
+
+        number: makes the constants from floats. It is float, or Fraction for exact arithmetic.
+        """
 
     def family(self, given: Given) -> Family:
-        """The result of `member`. It is computed once for each data set, if it can be stored with the data."""
+        """The regularizer and the losses for the data `given`, with floats as constants.
+
+        They are computed once for each data set, if they can be stored with the data.
+        """
         kept = hasattr(given, "__dict__")
         return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
 
@@ -47,30 +61,32 @@ class FamilyMethod(ConvexMethod[Given]):
 
     @abstractmethod
     def read(self, given: Given, dual: Dual) -> Sequence[Duals]:
-        """The dual variables of each term, from a dual with the method's names.
+        """The dual variables of each term, from `dual` with the names of the method.
 
-        Raises ValueError if the dual has another form.
+        Raises ValueError if `dual` has another form, for example other names or shapes.
         """
 
     def strict(self, given: Given, dual: Dual) -> Sequence[Duals]:
-        """Dual variables that may be mixed with those of `read` to make them feasible; () if the dual holds no others.
+        """More dual variables in `dual`, to be mixed with those of `read` if these are infeasible; () if none.
 
-        See theorem/strict_prices.py.
+        They should be strictly feasible, so that a mixture with a large share of them is feasible
+        (theorem/strict_prices.py).
         """
         return ()
 
     @abstractmethod
     def named(self, given: Given, duals: Duals) -> Dual:
-        """The dual with the method's names, from the dual variables of each term."""
+        """The dual with the names of the method, from the dual variables of each term. It is the inverse of `read`."""
 
     def everyone(self, given: Given) -> AllPairs | None:
-        """The certificate and the solver for all pairs of points, if they are too many to be listed; else None."""
+        """An object that certifies and solves without a list of the pairs, if the pairs are too many; else None."""
         return None
 
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """Certify M with the dual (theorem.py).
+        """Certify the metric M (d, d) with the dual variables in `dual`.
 
-        If the dual holds a metric that determines the dual variables, unlisted/all_pairs.py is used.
+        If `dual` has a metric that determines the dual variables, and `everyone` gives an object for all pairs, that
+        object computes the certificate.
         """
         everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
         if everyone is not None:
@@ -82,9 +98,10 @@ class FamilyMethod(ConvexMethod[Given]):
         return replace(certificate, dual=self.named(given, *proof.duals))
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The interval in exact arithmetic that contains the optimum (theorem/exact.py).
+        """An interval that contains the optimum, in exact arithmetic (theorem/exact.py).
 
-        The lower bound comes from the best multiple or mixture of the dual variables.
+        Its upper end is the objective of M, or of a feasible matrix near M. Its lower end comes from the best multiple
+        or mixture of the dual variables in `dual`. root: (d, r), a matrix R with R R^T near M, if it is known.
         """
         family = self.member(given)
         proof = prove(family, self.read(given, dual), self.strict(given, dual))
@@ -95,9 +112,11 @@ class FamilyMethod(ConvexMethod[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """The interval of `exact`, with the dual variables as stored, only moved into the domain.
+        """An interval that contains the optimum, in exact arithmetic, from the dual variables as they are stored.
 
-        No multiple or mixture is searched. hint: see `Regularizer.exact_bound`.
+        They are only moved into the domain of the loss. No multiple or mixture is searched. root: (d, r), a matrix R
+        with R R^T near M. hint: data from floating-point arithmetic that make the proof easier, if known
+        (`Regularizer.exact_bound`).
         """
         duals = in_domain(self.member(given), self.read(given, dual))
         return interval(self.member(given, Fraction), M, duals, root, hint=hint)
@@ -105,10 +124,10 @@ class FamilyMethod(ConvexMethod[Given]):
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve with the solver `PATH`, or with `everyone(given).search` if the pairs are too many to be listed.
+        """Solve with the solver `PATH`, or with the object of `everyone` if the pairs are too many to be listed.
 
-        If the solver's last certificate is that of the result, the result keeps it, so that it is not computed again. A
-        subclass that overrides `certify` does not keep it.
+        start: a metric with its dual, if there is one. If the solver certified its result, the result keeps this
+        certificate, so that it is not computed again. A subclass that overrides `certify` does not keep it.
         """
         everyone = self.everyone(given)
         if everyone is not None:
@@ -129,10 +148,11 @@ class FamilyMethod(ConvexMethod[Given]):
         return found
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
-        """The gap of the metric in the problem with other inputs, relative to the scale of that problem.
+        """The relative gap of the metric of `question` in another problem: the same method with the data `other`.
 
-        The rounding error is subtracted first. The result is inf if the certificate does not decide at the tolerance of
-        the question. It is inf without a solve if a tried metric proves that the gap is above `question.enough`. Raises
+        This shows if a program solved that problem by mistake. The gap is divided by the scale of that problem, after
+        the rounding error is subtracted. The result is inf if the certificate does not decide at the tolerance of the
+        question. It is inf without a solve if a tried metric proves that the gap is above `question.enough`. Raises
         TakesTooLong if the solver needs more time than is left.
         """
         family = self.family(other)

@@ -1,9 +1,9 @@
 """Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
 
-For example, a box is 0 <= a_t <= C. A set provides the projection, the directions that stay on the face of a point,
-and a limit of a Newton step. The face of a point holds the feasible points at which the same constraints are active.
-Arrays v have one fixed shape. Simplices and two sides are products of sets, one for each row of v. In all methods,
-`slope` is the gradient of the objective at v.
+box_dual.py needs boxes, for example 0 <= a_t <= C. Gerrymandering needs a simplex for each row of v, and MLSVM rows
+with two sides. A set provides the projection, the directions that stay on the face of a point, and a limit of a Newton
+step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one fixed
+shape. In all methods, `slope` is the gradient of the objective at v.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Face(NamedTuple):
 
 
 class FeasibleSet(ABC):
-    """A closed convex set with an easy projection."""
+    """A closed convex set with an easy projection. longest: an upper bound of the range of each entry."""
 
     longest: float  # an upper bound of each entry's range
 
@@ -64,7 +64,7 @@ class FeasibleSet(ABC):
         """The directions that stay on the face of v, restricted to the entries in the mask `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """The longest step of each entry along the negative gradient, at most `most`."""
+        """A limit of the Newton step of each entry along the negative gradient: `most`, or less. Same shape as v."""
         return np.broadcast_to(most, v.shape)
 
 
@@ -80,7 +80,7 @@ class Boxes(FeasibleSet):
         return np.clip(v, self.low, self.high)
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """Entries strictly between their bounds, and entries at a bound if the negative gradient points inside."""
+        """A mask of the entries strictly between their bounds, or at a bound with the negative gradient inwards."""
         free: np.ndarray = (v > self.low) & (v < self.high)
         free |= (v == self.low) & (slope < 0)
         free |= (v == self.high) & (slope > 0)
@@ -134,7 +134,7 @@ class TwoSides(FeasibleSet):
         return total
 
     def full(self, total: FloatArray) -> np.ndarray:
-        """A mask of the rows, True if the total of `total` is at the cap."""
+        """A mask of the rows: True if the sum of the row in `total` (rows,), that of one side, is at the cap."""
         full: np.ndarray = total >= self.cap * (1 - 1e-13)
         return full
 
@@ -158,7 +158,7 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """`most`, or the step that moves a row by about half its cap if this is smaller.
+        """A limit of the Newton step: `most`, or less if a row would move by more than about half its cap.
 
         The objective has a small curvature in a row with short differences of points. Without this limit such a row
         would move by many times its cap, and other rows would move against it. After the projection, both would be
@@ -179,10 +179,10 @@ def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
 
 
 def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | None = None) -> Face:
-    """Orthonormal directions that keep the (signed) sum of each group.
+    """Orthonormal directions that keep the sum of each group of entries, or the signed sum if `sign` (p,) is given.
 
     They are Helmert contrasts: m - 1 directions for a group of m entries. group (p,): the label of each of the
-    `entries`.
+    `entries`, which are given by one array (p,) for each axis of v.
     """
     order = np.argsort(group, kind="stable")
     _, first, which = np.unique(group[order], return_index=True, return_inverse=True)
@@ -219,10 +219,11 @@ def project_simplices(q: FloatArray, real: Any = True) -> FloatArray:
 def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     """Project each row on { v >= 0, sum over sign > 0 = sum over sign < 0 <= cap }; entries of sign 0 become 0.
 
-    On the simplex of total s the projection of a is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, where A_k is
-    the sum of the k largest entries. For a given s the two sides are two such projections. Below the cap s is free,
-    and alpha(s) + beta(s) = 0. This sum of decreasing maxima is zero at s = max_km (m A_k + k B_m) / (k + m). The
-    largest entry of each side is subtracted first, so that the sums keep their digits for a step of many caps.
+    Let a and b be the entries of the two sides of a row. For a given sum s of each side, both sides are projected on a
+    simplex. The results are (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, and (b - beta)_+ with
+    beta(s) = max_m (B_m - s) / m. A_k is the sum of the k largest entries of a, and B_m that of b. If the cap is not
+    active, the best s has alpha(s) + beta(s) = 0. This is s = max_km (m A_k + k B_m) / (k + m). The largest entry of
+    each side is subtracted first, so that the sums keep their digits for a step of many caps.
     """
     up, down = sign > 0, sign < 0
     A, most_u = _largest_sums(v, up)
@@ -236,7 +237,7 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
 
 def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """The sums of the k largest members of each row, k = 1, 2, ..., each minus k times the largest; and the largest.
+    """For each row, the sum of the k largest members minus k times the largest, for k = 1, 2, ...; and the largest.
 
     members: a mask of the entries of v. The sums are -inf if a row has fewer members. The largest (rows, 1) is 0 if a
     row has no member.
@@ -249,10 +250,11 @@ def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, Float
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
-    """max_km (m A_k + k B_m + k m most) / (k + m) of each row: the total s of `project_rows` before it is clipped.
+    """For each row, the sum s of each side in `project_rows`, before it is clipped to the cap.
 
-    A, B: the sums of `_largest_sums` for both sides. most: the sum of the largest entries of both sides. If the maximum
-    is negative, the result is some number <= 0.
+    It is max_km (m A_k + k B_m + k m most) / (k + m). A_k is the sum of the k largest entries of the first side minus k
+    times the largest. B_m is the same for the second side. most: the sum of the largest entries of both sides. If the
+    maximum is negative, the result is some number <= 0.
     """
     k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
     if len(k) * len(m) <= 100:  # all pairs at once

@@ -1,7 +1,8 @@
-"""Accelerated projected gradient with restarts, for the duals of several methods.
+"""Accelerated projected gradient with restarts. The solver in cone_dual.py and the weights of PLML use it.
 
-The problem is  min_v  phi(image(v)) - <c, v>  over a set with an easy projection, phi smooth. The image is affine in v
-and small (a d x d matrix), so it is extrapolated instead of recomputed.
+The problem is  min_v  phi(image(v)) - <c, v>  over a convex set with an easy projection. phi is smooth, and c is
+constant. The image of v is affine in v, and often a small array such as a d x d matrix. At an extrapolated v, the image
+is extrapolated from known images instead of computed from v.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ class Descent(Protocol):
     """The gradient at one point, ready for a step."""
 
     def step(self, step: float) -> FloatArray:
-        """The projection of v - step * steps * gradient(v) on the feasible set, with the `steps` of `Dual`."""
+        """The next v: the projection of v - step * steps * gradient(v) on the feasible set. steps: see `Dual`."""
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """An upper bound of twice the second-order term of phi on the way to a point with this image.
+        """An upper bound of 2 (phi(new) - phi(old) - slope) for a step from this point to a point with another image.
 
-        A bound of at most `enough` need not be tight.
+        old: the image of this point. new: `new_image`. slope: the derivative of phi at the old image, in the direction
+        new - old. A bound of at most `enough` need not be tight.
         """
 
 
 class Dual(Protocol):
-    """The operations of a problem that `accelerated` needs. Arrays v have any fixed shape."""
+    """The operations of a problem that `accelerated` needs. Arrays v have any fixed shape.
+
+    steps: the relative step of each entry of v, a diagonal preconditioner. It is broadcast against v.
+    """
 
     steps: FloatArray  # broadcast against v: the relative step of each block (a preconditioner)
 
@@ -53,8 +58,9 @@ class State:
 def accelerated(problem: Dual, v: FloatArray, step: float) -> Iterator[State]:
     """Yield the iterates of accelerated projected gradient with backtracking and gradient restart.
 
-    step: a first guess. It is reduced until the majorisation holds along the step taken, and grows by 5 % at each
-    iteration. Momentum is dropped when it points uphill (O'Donoghue and Candes, 2015).
+    v: a feasible start. step: a first guess of the step size. It is reduced until the quadratic upper bound of phi
+    holds along the step, and grows by 5 % at each iteration. Momentum is dropped when it points uphill (O'Donoghue and
+    Candes, 2015).
     """
     image = problem.image(v)
     ahead, ahead_image, t = v, image, 1.0

@@ -1,7 +1,12 @@
-"""Solver for <C, M> with hinges over triplets. It begins with samples of rows, or with few of many directions.
+"""Solver for <C, M> plus hinges on triplets (i, j, l): it prepares the problem for multipliers.py and factor_start.py.
 
-C = sum_p w_p X_p is psd, and r is the number of directions in which it is positive beyond rounding. `Multipliers` and
-`FactorStart` solve for a metric M (r, r) in these directions. A sample consists of the rows of one point in `every`.
+C = sum_p w_p X_p is psd. The pairs p = (i, j) are points with their targets, the w_p > 0 are weights, and
+X_p = (x_i - x_j)(x_i - x_j)^T. r is the number of directions in which C is positive beyond rounding. `Multipliers`
+(Newton's method) and `FactorStart` (L-BFGS for a metric of low rank) solve for a metric M (r, r) in these directions.
+
+A row is one triplet, with the value v = D_il - D_ij of squared distances. With few directions, the solver begins with a
+sample of the rows, and goes on with larger samples up to all rows. A sample consists of the rows of one point in
+`every`. With many directions, it begins with a metric of low rank.
 """
 
 from __future__ import annotations
@@ -42,15 +47,16 @@ DIRECTIONS = 64  # with more than twice as many directions, the start has a fact
 
 
 class LinearMargins:
-    """Solver for <C, M> with a hinge, linear or squared, on triplets. The pairs of the targets must be pairs of C.
+    """Solver for <C, M> with a hinge, linear or squared, on triplets (i, j, l). The pairs (i, j) must be pairs of C.
 
-    Directions with C = 0 up to rounding are free: distances along them do not change <C, M>. Rows with an impostor that
-    differs from its point in a free direction are found exactly (geometry/span_coordinates.py). If double precision
-    shows the difference, such a row is loose: its margin is kept by a large distance in the free direction. The problem
-    is solved for the other rows.
+    A direction with C = 0 up to rounding is free: distances along it do not change <C, M>. Triplets for which x_i - x_l
+    has a part in a free direction are found exactly (geometry/span_coordinates.py). If double precision shows this part
+    too, the triplet is loose: its margin is kept by a large distance in the free direction. The problem is solved for
+    the other triplets.
 
-    may_be_heavy: False if the hinge is never treated as heavy (multipliers.py). The hinge is not treated as heavy
-    either if there are many targets for each entry of the metric (`FEW`).
+    tol: the relative gap at which to stop if no certificate can be computed. may_be_heavy: False if the hinge is never
+    treated as heavy (multipliers.py). It is not treated as heavy either if there are many targets for each entry of the
+    metric (`FEW`).
     """
 
     def __init__(self, family: Family, tol: float, may_be_heavy: bool = True):
@@ -106,7 +112,7 @@ class LinearMargins:
         return np.outer(unit, unit)
 
     def estimate(self, _: Family) -> Estimate | None:
-        """The objective, gap and scale of the `FactorStart`; None after it, because then a certificate is needed."""
+        """The objective, gap and scale of `FactorStart` while it runs; then None, to ask for a certificate."""
         return None if self.factor is None else self.factor.estimate()
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
@@ -142,9 +148,11 @@ class LinearMargins:
         return len(self.spread) > 2 * DIRECTIONS
 
     def begin(self) -> None:
-        """Start from the best multiple of a few shapes made from C, on a small sample, and solve up to all rows.
+        """Start from a simple metric on a small sample of the rows, and solve larger samples up to all rows.
 
-        With many directions, start from those with the largest spread of the points relative to C.
+        The metric is the best multiple of C^-1, I or (C + c I)^-1, with the mean eigenvalue c of C. With many
+        directions, a `FactorStart` begins instead, in the directions with the largest spread of the points relative to
+        C.
         """
         if self._many:
             z = (self.Y - self.Y.mean(axis=0)) / np.sqrt(self.spread)
@@ -174,10 +182,10 @@ class LinearMargins:
         )
 
     def _end_factor(self, factor: FactorStart) -> None:
-        """Go on from the metric and the dual variables of the start, in all directions.
+        """Go on with Newton's method, in all directions, from the metric and the dual variables of the start `factor`.
 
-        If the start did not come near the optimum, the hinge may be heavy (multipliers.py), and Newton's method begins
-        anew.
+        If the gap of the start is large, the hinge may be heavy (multipliers.py). Then Newton's method begins anew,
+        with a multiple of C^-1.
         """
         M, share, duals = self.found(), min(1.0, factor.gap / max(factor.objective, TINY)), factor.duals()
         self.factor = None
@@ -188,9 +196,10 @@ class LinearMargins:
         self.solver.begin(self._mixed(M, share), share)
 
     def _mixed(self, M: FloatArray, share: float) -> FloatArray:
-        """M plus share * t C^-1, with t chosen so that t C^-1 has the same product with C as M.
+        """M (r, r) plus a multiple of C^-1, so that no direction of the metric is close to 0.
 
-        A direction in which M is close to 0 grows slowly in an interior method, and other rows may need it.
+        The multiple is c C^-1 with <C, c C^-1> = share * <C, M>. An interior-point method enlarges a direction close to
+        0 only slowly, and other rows may need this direction.
         """
         return M + share * float(self.spread @ np.diag(M)) / len(M) * np.diag(1 / self.spread)
 

@@ -1,12 +1,19 @@
-"""Costs of distances next to a log det divergence, for Newton's method: ITML's bounds, and LSML's residuals.
+"""The costs of distances in ITML and LSML, with the derivatives that Newton's method in logdet_path.py needs.
 
-A row e_t (k,) is the difference of the two points of a pair, scaled so that units and weights cancel, in coordinates in
-which the metric is I. Its squared distance is D_t = |e_t|^2. To second order, the cost at the metric I + V is
-    cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p p^T - m m^T, or p p^T alone.
-ITML: a row e with D = |e|^2 costs D - 1 - log D if D violates its bound 1. K = sum (1 - 1/D) e e^T, and
-p = e / sqrt D.
-LSML: a near pair a with |a|^2 = u and a far pair b with |b|^2 = v cost (sqrt u - sqrt v)^2 if u > v. With
-s = 1 - sqrt(v/u): K = sum s a a^T - s/(1-s) b b^T, and F = (u v)^(1/4) / sqrt 2 (a a^T / u - b b^T / v).
+The objective is a log det divergence from the prior, plus gamma times the cost. A row e_t (k,) is the difference of the
+two points of a pair, scaled so that units and weights cancel. All coordinates are such that the present metric is I. So
+the squared distance of the pair is D_t = |e_t|^2. To second order, the cost at the metric I + V is
+
+    cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p_t p_t^T - m_t m_t^T, or p_t p_t^T alone.
+
+ITML: a row e with D = |e|^2 costs D - 1 - log D if D violates its bound 1. Over the rows with a violated bound,
+
+    K = sum (1 - 1/D) e e^T,      F = p p^T with p = e / sqrt D.
+
+LSML compares pairs: a is the row of a near pair, b that of a far pair, u = |a|^2, and v = |b|^2. The cost is
+(sqrt u - sqrt v)^2 if u > v. With s = 1 - sqrt(v/u),
+
+    K = sum s a a^T - s/(1-s) b b^T,      F = (u v)^(1/4) / sqrt 2 (a a^T / u - b b^T / v).
 """
 
 from __future__ import annotations
@@ -31,9 +38,10 @@ FEWEST = 64  # with fewer features, sums over points are slower than sums over r
 
 
 class Ends(NamedTuple):
-    """Rows e_t = sqrt c_t (x_i - x_j) of few points. Products with the points are then faster than with the rows.
+    """Rows e_t = sqrt(c_t) (x_i - x_j), given by points x (n, k), pairs (i, j) of points (t, 2), and factors c (t,).
 
-    They are less accurate. Newton's steps may use them, and a proof must not.
+    If there are few points, products with the points are faster than products with the rows. They are less
+    accurate: Newton's steps may use them, and a proof must not.
     """
 
     x: FloatArray  # (n, k)
@@ -57,9 +65,9 @@ class Ends(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """Symmetric matrices F_t = p_t p_t^T - m_t m_t^T.
+    """The symmetric matrices F_t = p_t p_t^T - m_t m_t^T for the rows of p and m (t, k). Without m, F_t = p_t p_t^T.
 
-    ends: the same p as `Ends`, if that is faster.
+    ends: the rows of p in the form of `Ends`, if products are faster in that form.
     """
 
     p: FloatArray  # (t, k)
@@ -88,7 +96,10 @@ class Ranks(NamedTuple):
         return plus - (0.0 if self.m is None else weighted(self.m, y))
 
     def rows(self, some: slice) -> FloatArray:
-        """The vectors svec(F_t), one row for each t in the slice `some`."""
+        """The vectors svec(F_t), one row for each t in the slice `some`.
+
+        svec(F): the upper triangle of F, with entries off the diagonal times sqrt 2.
+        """
         return squares(self.p[some]) - (0.0 if self.m is None else squares(self.m[some]))
 
 
@@ -126,7 +137,11 @@ class Cost(Protocol):
 
 
 class Sides(NamedTuple):
-    """The cost of ITML at a metric, with all rows e and their squared distances D."""
+    """The cost of ITML at a metric: its value, its gradient K (k, k), and the matrices F of its Hessian.
+
+    e (t, k): all rows. D (t,): their squared distances. similar (t,): True if D should be at most 1, False if at least
+    1.
+    """
 
     e: FloatArray  # (t, k)
     D: FloatArray  # (t,)
@@ -148,7 +163,12 @@ class Sides(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """ITML's cost. The rows are scaled so that each bound is 1."""
+    """The cost of ITML as a function of the metric.
+
+    rows (t, k): all rows, scaled so that each bound is 1. similar (t,): True for an upper bound, False for a lower
+    bound. counts: the number of rows of each term of the family. gamma: the weight of the cost. ends: the rows given by
+    their points.
+    """
 
     rows: FloatArray  # (t, k)
     similar: NDArray[np.bool_]  # (t,)
@@ -173,10 +193,11 @@ class Bounds(NamedTuple):
 
 
 def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
-    """The rows in the mask `some`, divided by sqrt D, as `Ends` at the metric G G^T; None if rows are better.
+    """The rows in the mask `some`, divided by sqrt D, in the form of `Ends`. None if products with the rows are better.
 
-    Rows are better if the n^2 products of points exceed the entries of the rows, or if a row is so short compared with
-    its points that digits are lost. ends: all rows by their points. D: the squared distances of all rows.
+    ends: all rows. D: their squared distances in the metric G G^T. Products with the rows are better if there are few
+    features (`FEWEST`), or if the n^2 products of points exceed the entries of the rows. They are also better if a row
+    is so short compared with its points that digits are lost.
     """
     rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
     if k < FEWEST or n * (n + 2 * k) > rows * k:
@@ -189,7 +210,10 @@ def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: Float
 
 
 class Compared(NamedTuple):
-    """The cost of LSML at a metric: near pairs a and far pairs b."""
+    """The cost of LSML at a metric: its value, its gradient K (k, k), and the matrices F of its Hessian.
+
+    a, b (q, k): the rows of the near and of the far pairs. u, v (q,): their squared distances.
+    """
 
     a: FloatArray  # (q, k)
     b: FloatArray  # (q, k)
@@ -210,7 +234,11 @@ class Compared(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """LSML's cost. The rows are multiplied by the square roots of their weights."""
+    """The cost of LSML as a function of the metric.
+
+    rows (2 q, k): the near pairs, then the far pairs, each times the square root of its weight. weights (q,): those of
+    the comparisons. gamma: the weight of the cost.
+    """
 
     rows: FloatArray  # (2 q, k) the near pairs, then the far pairs
     weights: FloatArray  # (q,)
@@ -227,7 +255,11 @@ class Residuals(NamedTuple):
         return Compared(a, b, u, v, value, weighted(a, s) - weighted(b, r), F)
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """The dual variables of the term, one array (2 q,): -w s of the near pairs, then w s / (1 - s) of the far."""
+        """The dual variables of the only term, one array (2 q,), for the near pairs and then for the far pairs.
+
+        They are -w s for a near pair, and w s / (1 - s) for a far pair. w: the weights of the comparisons.
+        s = 1 - sqrt(v/u) at the metric of `point` if u > v, else 0.
+        """
         assert isinstance(point, Compared)
         s, r = shares(point.u, point.v)
         return [np.concatenate([-self.weights * s, self.weights * r])]
@@ -274,14 +306,20 @@ def _pairs(rows: object) -> PairRows:
 
 
 def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
-    """The differences (t, d) of the pairs in `rows`, divided by the square root of the unit of the rows."""
+    """The differences x_i - x_j (t, d) of the listed pairs, divided by the square root of `rows.unit`.
+
+    Squared distances of these pairs are measured in this unit.
+    """
     i, j = rows.listed.T
     E: FloatArray = (X[i] - X[j]) / np.sqrt(rows.unit)
     return E
 
 
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
-    """The rows as `Ends`: the points X (n, k) that are in some pair, relative to the first of these, and all pairs."""
+    """The pairs of all terms in the form of `Ends`.
+
+    Its points are those rows of X (n, k) that are in some pair, minus the first of them. rows: the pairs of each term.
+    """
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
     x = X[used] - X[used[:1]].sum(axis=0)
     c = np.concatenate([np.full(len(each.listed), 1 / each.unit) for each in rows])

@@ -1,22 +1,25 @@
 """Solver for a log det divergence plus a cost of distances: Newton's method, for ITML and LSML.
 
-With A_0 = C C^T the metric is A = C M C^T, and M minimises
-    F(M) = tr M - log det M - d + gamma cost(M).
-The cost (logdet_costs.py) is convex with a continuous derivative, and -log det keeps M positive definite. Around
-M = G G^T, with M' = G (I + V) G^T,
+Let A_0 = C C^T be the prior (d, d). The metric is A = C M C^T, and M minimises
+
+    f(M) = tr M - log det M - d + gamma cost(M).
+
+The cost (logdet_costs.py) is convex with a continuous derivative, and -log det keeps M positive definite. At M = G G^T,
+a step V leads to G (I + V) G^T. As functions of V,
+
     gradient  G^T G - I + gamma K,      Hessian  V -> V + gamma sum_t <F_t, V> F_t.
-K and F_t, of rank 2 at most, are those of the cost. If the quadratic model is inaccurate at a Newton step, a line
-search reduces the slope to a tenth of its first value.
 
-If gamma times the cost of many pairs (15 000, say) is larger than log det, or if features have small units, the
-optimum is near the boundary of the cone. Newton's method from far away makes little progress there. So gamma starts
-at a value for which the prior is nearly optimal. Whenever the decrement is below 1, gamma grows by a factor of up
-to 10, as long as all eigenvalues of the next V have absolute values below 1. This is the path of an interior-point
-method with the barrier log det and the weight 1 / gamma. At the last gamma, few rows start or stop violating their
-bound, and convergence is quadratic.
+K is the gradient of the cost. The matrices F_t, of rank 2 at most, give its Hessian. If the quadratic model is
+inaccurate at a Newton step, a line search reduces the slope to a tenth of its first value.
 
-With the dual variables of the cost at M, the gap is the sum of phi(1 + v) over the eigenvalues v of the gradient,
-where phi(x) = x - 1 - log x.
+If gamma times the cost of many pairs (15 000, say) is larger than log det, or if features have small units, the optimum
+is near the boundary of the cone. Newton's method from a distant start makes little progress there. So gamma starts at a
+small value for which the prior is nearly optimal, and grows to the given one. Whenever the Newton decrement is below 1,
+gamma grows by a factor of up to 10, as long as all eigenvalues of the next V have absolute values below 1. This is the
+path of an interior-point method with the barrier log det and the weight 1 / gamma. At the last gamma, few rows start or
+stop violating their bound, and convergence is quadratic.
+
+With the dual variables of the cost at M, the gap is the sum of v - log(1 + v) over the eigenvalues v of the gradient.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ NEWTON_DECREMENT = 1.0  # a Newton decrement, or a gap, below this counts as nea
 
 
 class Curvature:
-    """The Hessian V -> V + gamma sum_t <F_t, V> F_t. The parts that do not depend on gamma are computed once."""
+    """The Hessian V -> V + gamma sum_t <F_t, V> F_t, for the matrices F_t. Parts without gamma are computed once."""
 
     def __init__(self, F: Ranks):
         self.F = F
@@ -61,7 +64,10 @@ class Curvature:
 
     @cached_property
     def total(self) -> FloatArray:
-        """sum_t svec(F_t) svec(F_t)^T, the part of the Hessian that is multiplied by gamma."""
+        """sum_t svec(F_t) svec(F_t)^T, the part of the Hessian that is multiplied by gamma.
+
+        svec(F): the upper triangle of F as a vector, with entries off the diagonal times sqrt 2.
+        """
         k = self.F.p.shape[1]
         H = np.zeros((k * (k + 1) // 2,) * 2)
         for start in watched(range(0, len(self.F), BLOCK)):
@@ -93,7 +99,10 @@ class Curvature:
 
 
 class State(NamedTuple):
-    """The iterate M = G G^T (k, k), with its cost, Hessian, gradient, objective and gap."""
+    """The iterate M = G G^T (k, k), with its cost, Hessian (`curvature`), objective and gap.
+
+    own (k, k): the part of the gradient without gamma.
+    """
 
     G: FloatArray
     cost: Point
@@ -148,9 +157,11 @@ def search(task: Task) -> Found:
 def _start(
     cost: Cost, C: FloatArray, basis: FloatArray | None, start: FloatArray | None
 ) -> tuple[State, float]:
-    """The first state and gamma: `start` and the last gamma if its gap is small, else the prior and a small gamma.
+    """The first iterate, and its gamma.
 
-    start: a metric (d, d), if there is one. The gamma for the prior is so small that the prior is nearly optimal.
+    start: a metric (d, d), if there is one. If its gap is small, it is the first iterate, with the last gamma. Else the
+    first iterate is the prior C C^T, with a gamma so small that the prior is nearly optimal. basis (d, k): coordinates
+    of M; None: all coordinates.
     """
     if start is not None:
         M = np.linalg.solve(C, np.linalg.solve(C, start).T)
@@ -172,10 +183,10 @@ def _state(cost: Cost, G: FloatArray) -> State:
 
 
 def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
-    """The new G (k, k) after one step from `at`, and the new gamma.
+    """The new G (k, k) after one step from the iterate `at`, and the new gamma.
 
-    gamma grows if the Newton decrement is small: by the factor `GROWTH`, or by the first of its repeated square roots
-    for which the step is small.
+    gamma grows if the Newton decrement is small: by 10 (`GROWTH`), or else by the first of 10^(1/2), 10^(1/4), ... for
+    which all eigenvalues of the step have absolute values below 1.
     """
     V, decrement = _step(at, gamma)
     if gamma < cost.gamma and decrement < NEWTON_DECREMENT:
@@ -201,7 +212,7 @@ def _step(at: State, gamma: float) -> tuple[FloatArray, float]:
 def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
     """The new G (k, k), with the new metric G (I + t V) G^T for the G of `at`.
 
-    t = 1 if the quadratic model is accurate there. Otherwise t nearly minimizes F along V.
+    t = 1 if the quadratic model is accurate there. Otherwise t nearly minimizes the objective along V.
     """
     along, cost = np.linalg.eigvalsh(V), at.cost.along(V)
     trace = float(np.sum((at.G @ V) * at.G))

@@ -1,23 +1,32 @@
 """A metric under many linear margins, few of them at their kink: method of multipliers, barrier and Newton's method.
 
-    min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2,      v = B D.
-B D are the values v_t = <V_t, M> of the rows (active_rows.py), M is (r, r), and 1 - v_t is called x_t.
-Hinge: for dual variables b and a width g, h(x) is replaced by the minimum over x' of
-h(x') + (c / 2g) (x - x' + b g / c)^2. Its slope is a = b + c x / g, clipped to [0, c]. This is the method of
-multipliers: b becomes a after each round. For a hard margin (c = inf), a has no upper limit, and a number `unit`
-replaces c in the formula. The squared hinge is smooth and is not replaced.
+    min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2.
 
-A barrier -tau log det M keeps M positive definite. At the minimum,
+M is (r, r). Row t, for example a triplet, has the value v_t = <V_t, M> (active_rows.py) and misses its margin 1 by
+x_t = 1 - v_t.
+
+Hinge: for multipliers b and a width g, a linear hinge h(x) is replaced by the minimum over x' of
+
+    h(x') + (c / 2g) (x - x' + b g / c)^2.
+
+The slope of this smoothed hinge is a = b + c x / g, clipped to [0, c]. In the method of multipliers, b becomes a after
+each round. For a hard margin (c = inf), a has no upper limit, and a number `unit` replaces c in the formula. The
+squared hinge is smooth and is not replaced. A row is at its kink if 0 < a < c.
+
+Barrier: -tau log det M keeps M positive definite. At the minimum,
+
     C - sum_t a_t V_t = tau M^-1.
-So the dual variables are feasible. The gap is tau times the size r of M plus the excess of the rows, which is a sum
-of terms >= 0. Only rows with 0 < a < c have curvature for Newton's method. They are few, even if there are many rows.
-A round minimizes this function for fixed b, g and tau.
 
-Heavy hinge: if c is far larger than the final dual variables, for example in LMNN with mu near 1, the violated margins
-cost far more than <C, M> at the start. Then g starts at their ratio, so that a is about as large as in the end, and
-tau follows <C, M>. A round that does not end near the minimum is continued, and only one of g and tau falls at a time.
-The violated margins cost as much too if many are violated at every metric. Then these rounds may stall, and
-choose_solver.py solves again without them.
+So the slopes a are feasible dual variables. The gap is tau r plus the excess of the rows. The excess is a sum of
+terms >= 0, which are 0 if each a_t is the slope of h at x_t. A round minimizes the sum of <C, M>, the smoothed hinges
+and the barrier, for fixed b, g and tau. Only rows at their kink have curvature for Newton's method. They are few, even
+if there are many rows.
+
+Heavy hinge: the hinge is called heavy if c is far larger than the final dual variables, for example in LMNN with mu
+near 1. Then the violated margins cost far more than <C, M> at the start. In this case g starts at the ratio of both
+costs, so that a is about as large as in the end, and tau follows <C, M>. A round that does not end near the minimum is
+continued, and only one of g and tau falls at a time. The violated margins also cost far more than <C, M> if many are
+violated at every metric. Then the rounds may stall, and choose_solver.py solves again without these changes.
 """
 
 from __future__ import annotations
@@ -53,7 +62,7 @@ HALVINGS = 40  # halvings of an interval in a line search
 
 
 class Margin(NamedTuple):
-    """The hinge: its weight (inf for a hard margin) and whether it is squared."""
+    """The hinge h. cap: its weight c, which is inf for a hard margin. squared: True for the squared hinge."""
 
     cap: float  # weight c of the hinge; inf if no margin may be violated
     squared: bool = False
@@ -123,10 +132,11 @@ def _definite(Z: FloatArray) -> bool:
 
 
 class Multipliers:
-    """The solver for points Y (n, r) and a metric M (r, r). It holds the rows with v < 1 + ahead.
+    """The solver for points Y (n, r) and a metric M (r, r).
 
-    C (r, r): positive definite. counts: keys -> a mask of the rows that belong to the problem. may_be_heavy: False if
-    the hinge is never treated as heavy.
+    It holds the rows with v < 1 + ahead, and those with a positive dual variable. rows: all rows of the loss. counts: a
+    function of keys of rows. It returns a mask of those that belong to the problem. C (r, r): positive definite.
+    margin: the hinge. may_be_heavy: False if the hinge is never treated as heavy.
     """
 
     def __init__(
@@ -155,7 +165,8 @@ class Multipliers:
     def begin(self, M: FloatArray, share: float) -> None:
         """Run the first round from M (r, r). share: an estimate of the relative gap of M.
 
-        If `heavy` is already above 1, the hinge was heavy for a smaller sample, and g starts wide again.
+        If the hinge was heavy for a smaller sample of the rows, the attribute `heavy` is above 1, and g starts wide
+        again.
         """
         self.M = M
         self.look()
@@ -190,8 +201,9 @@ class Multipliers:
     def _heavy_step(self) -> bool:
         """Continue the last round if it did not end near the minimum; else run another one with new multipliers.
 
-        If g and tau fell together, w / tau would grow by their product, for the weight w of a row. Then conjugate
-        gradients find no Newton direction before the dual variables are right.
+        Only one of g and tau falls. If both fell, the ratio of the curvature of a row (c / g) to tau would grow by the
+        product of both factors. Then conjugate gradients would find no Newton direction before the dual variables are
+        right.
         """
         if self.decrement > LATE_DECREMENT**2 * self.tau and self.continued < CONTINUED:
             self.continued += 1
@@ -206,9 +218,10 @@ class Multipliers:
         return self.round()
 
     def away(self) -> None:
-        """Add tau C^-1 to M. Near the boundary of the cone, Newton's method could hardly change its directions.
+        """Add tau C^-1 to M, which increases <C, M> by tau r.
 
-        <C, M> grows by tau r.
+        This moves M away from the boundary of the cone. Near the boundary, Newton's method could hardly change the
+        directions of M.
         """
         self.M = self.M + self.tau * self.inverse
 
@@ -272,7 +285,7 @@ class Multipliers:
         return True
 
     def newton(self) -> bool:
-        """Take a Newton step. True if the dual variables were feasible before it, with M near the minimum.
+        """Take a Newton step. True if M was near the minimum before the step, with feasible dual variables.
 
         Raises ValueError or LinAlgError if rounding allows no step.
         """

@@ -1,9 +1,12 @@
-"""Linear algebra of semismooth Newton steps on a face of a dual (cone_dual.py).
+"""Linear algebra of the Newton steps in cone_dual.py: the derivative of P_+, and a regularised linear system.
 
-On a face the objective is smooth up to P_+. With G = Q diag(g) Q^T the derivative of P_+ is
-    E -> Q ( Omega o (Q^T E Q) ) Q^T,   Omega_ab = ((g_a)_+ - (g_b)_+) / (g_a - g_b).
-In the basis Q the Hessian on the face is therefore B B^T. B has one row for each direction within the face, and one
-column for each pair a <= b with Omega_ab > 0.
+P_+ replaces the negative eigenvalues of a symmetric matrix by 0. The dual objective of cone_dual.py is smooth on a face
+of the feasible set, except for kinks of P_+(G). With G = Q diag(g) Q^T the derivative of P_+ is
+
+    E -> Q ( Omega o (Q^T E Q) ) Q^T,   Omega_ab = ((g_a)_+ - (g_b)_+) / (g_a - g_b),
+
+where o is the product entry by entry. In the basis Q the Hessian on the face is therefore B B^T. B has one row for each
+direction within the face, and one column for each pair a <= b with Omega_ab > 0.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ class Derivative(NamedTuple):
     """The derivative of P_+ at one G, divided by lam, as weights (q,) on pairs (a, b) of eigenvectors.
 
     A pair a <= b with Omega_ab > 0 has the weight sqrt(Omega_ab / lam), times sqrt(2) if a < b. Other pairs are left
-    out.
+    out. lam: the weight of the squared norm in the problem.
     """
 
     weights: FloatArray

@@ -1,4 +1,7 @@
-"""Starts of a descent on a factor A (m, d) of the metric: names, arrays of the user, and lists of both."""
+"""The starts of a non-convex descent, from the parameter `init` of the user: names, matrices, or a list of both.
+
+NCA and MLKR descend on a factor A (m, d) of the metric A^T A. Gerrymandering uses `each_start` only.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def named_components(name: str, X: FloatArray, m: int, random_state: int) -> Flo
 def given_components(init: Any, m: int, d: int) -> FloatArray:
     """Return the start A (m, d) that the user gave.
 
-    Raises ValueError for another shape, NaN, infinity, entries above `LARGEST`, or zeros.
+    Raises ValueError for another shape, NaN, infinity, entries above `LARGEST`, or A = 0.
     """
     A = real_array(init, "init")
     if A.shape != (m, d):

@@ -1,4 +1,7 @@
-"""The input of a solver for members of the family, and solvers that yield a series of metrics. No proofs here."""
+"""The input of a solver (`Task`), and the form in which an iterator of metrics is run as a solver (`Along`). No proofs.
+
+The problems are members of one family: a regularizer plus losses of distances (family/theorem/theorem.py).
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,11 @@ from cvxml.family.theorem.theorem import Family
 
 
 class Task(NamedTuple):
-    """A member of the family that is to be solved to a gap of `tol`, and the functions that a solver needs for it.
+    """A problem that is to be solved to a relative gap of `tol`, and the functions that a solver needs for it.
 
-    The gap is certified after every step.
+    family: the regularizer and the losses. prove: computes the certificate of a metric (d, d) with a dual. named: makes
+    the dual with the method's names from the `Duals` of each term. read: the inverse of `named`. start: a metric with
+    its dual, if there is one. callback: is called with every step.
     """
 
     family: Family
@@ -39,7 +44,7 @@ class Task(NamedTuple):
         return self.prove(self.family, M, dual)
 
     def run(self, at: Iterate, phase: str, patience: float = math.inf) -> Found:
-        """Run a solver until the gap is at most `tol` (core/run.py).
+        """Run the solver `at` until a certificate proves a relative gap of at most `tol`, or until it stops.
 
         phase: its name in the history. patience: the number of steps without a smaller gap after which it stops.
         """
@@ -55,7 +60,10 @@ class Reached(NamedTuple):
 
 
 class Along:
-    """An `Iterate` (core/run.py) that takes its metrics from a given series, one at each step."""
+    """A solver for `Task.run`, made from an iterator: each step takes the next metric of the series `states`.
+
+    named: makes the dual with the method's names from the dual variables of a metric.
+    """
 
     def __init__(self, states: Iterator[Reached], named: Callable[..., Dual]):
         self.states, self.named, self.at = states, named, next(states)
@@ -77,6 +85,6 @@ class Along:
 
 
 def inside_the_cone(M: FloatArray, away: float) -> FloatArray:
-    """M (r, r) psd plus `away` times max(1, mean eigenvalue of M) times I, which is positive definite."""
+    """A positive definite matrix near the psd M (r, r): M + away * max(1, mean eigenvalue of M) * I."""
     inner: FloatArray = M + away * max(float(np.trace(M)) / len(M), 1.0) * np.eye(len(M))
     return inner

@@ -1,4 +1,7 @@
-"""Base of methods with one loss on triplets: their rows, and the names of their dual variables in files."""
+"""Base of methods with one loss on triplets (i, j, l): the rows of the loss, and the names of the dual variables.
+
+In a triplet, j is a target of point i, and l an impostor. The squared distance to l should exceed that to j.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,15 @@ WithBasis = TypeVar("WithBasis", bound=WithVectors)
 class TripletMethod(FamilyMethod[Data]):
     """A method with one loss on triplets (i, j, l): a target j of i, and an impostor l.
 
-    Its dual holds "triplets" (t, 3), and "price" (t,), the dual variable of each.
+    Its dual holds "triplets" (t, 3), and "price" (t,), the dual variable of each. DUAL: the shapes of both.
+    DERIVED: the triplets in a file can be derived from y and n_neighbors, if the user gave n_neighbors.
     """
 
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
     DERIVED: ClassVar = {"triplets": Derived(("y", "n_neighbors"))}
 
     def derived(self, given: Data) -> tuple[str, ...]:
-        """("triplets",) if the triplets follow from n_neighbors, else ()."""
+        """("triplets",) if the triplets were made from n_neighbors; () if the user gave them."""
         return () if given.n_neighbors is None else ("triplets",)
 
     def rows(self, given: Data) -> Triplets:
@@ -61,13 +65,13 @@ class CombinationMethod(TripletMethod[WithBasis]):
     """A triplet method of metrics sum_k w_k b_k b_k^T, w >= 0, for given vectors `basis` (K, d) (core/bases.py)."""
 
     def allowed(self, given: WithBasis, M: FloatArray) -> FloatArray:
-        """The combination sum_k w_k b_k b_k^T, w >= 0, that M (d, d) stands for (core/bases.py)."""
+        """The nearest combination sum_k w_k b_k b_k^T, w >= 0, to M (d, d), by least squares (core/bases.py)."""
         return weighted(M, given.basis, given.X).M
 
     def metric(self, given: WithBasis, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """The combination sum_k w_k b_k b_k^T, w >= 0, that a candidate stands for.
+        """The nearest combination sum_k w_k b_k b_k^T, w >= 0, to `metric` (d, d), by least squares (core/bases.py).
 
-        Raises ValueError if the candidate differs from it beyond the tolerance.
+        Raises ValueError if `metric` differs from it beyond the tolerance. name: that of the argument, for the message.
         """
         return as_combination(metric, given.basis, given.X, name)
 
@@ -75,7 +79,7 @@ class CombinationMethod(TripletMethod[WithBasis]):
         return str(weighted(M, given.basis, given.X).feasibility)
 
     def through_cvxpy(self, given: WithBasis, solver: str) -> Found:
-        """Solve the literal problem and its dual with the back end `solver` of cvxpy.
+        """Solve the problem as the paper states it, and its dual, with the back end `solver` of cvxpy.
 
         The metric is made from the weights w of the problem, and the dual variables are those of the dual. The two are
         solved separately, so they agree only up to the tolerance of the back end.
