@@ -161,6 +161,17 @@ def test_the_picture_of_the_first_page_is_another_on_a_telephone(address: str, b
     assert shown == {400: "cvxml_narrow.png", 1280: "cvxml.png"}
 
 
+@pytest.mark.parametrize("name", ["displays.html", "tutorial.html"])
+def test_a_short_name_in_a_table_is_on_one_line(address: str, browser: Any, name: str) -> None:
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/{name}")
+    lines = page.evaluate(
+        "[...document.querySelectorAll('td code.name')].map(one => one.getClientRects().length)"
+    )
+    page.close()
+    assert set(lines) == {1}
+
+
 @pytest.mark.parametrize("width", [1280, 1600])
 def test_the_contents_of_a_page_are_visible_on_a_laptop(address: str, browser: Any, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 800})
