@@ -128,8 +128,7 @@ def _drop_output() -> None:
 
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
-    """Raise ValueError if a word of `first` is neither one of `commands` nor an option. The message tells the remedy.
-    """
+    """Raise ValueError if a word of `first` is neither one of `commands` nor an option. The message says what to do."""
     from cvxml.methods import known
 
     for word in first:
