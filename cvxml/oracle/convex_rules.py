@@ -32,8 +32,8 @@ class OnMetric(NamedTuple):
     """The facts about a metric that the rules use.
 
     proof: its certificate. reference: our own solution. scale: the scale of the problem. tol: the tolerance, relative
-    to the scale. ties: the number of neighbourhoods with a tie for the last place. lists: the name of the parameter
-    with which the user can give the lists, which a tie leaves open.
+    to the scale. ties: the number of neighbourhoods with a tie for the last place. lists: the name of the parameter for
+    lists of neighbours, with which the user can settle the ties.
     """
 
     proof: Certificate  # of the metric
@@ -331,8 +331,8 @@ class OnValue(NamedTuple):
 
     value: the claimed objective. tol: the tolerance, relative to `scale`, the scale of the problem. proof: the
     certificate of the metric; None without a metric. reference: our own solution. ties: the number of neighbourhoods
-    with a tie for the last place. lists: the name of the parameter with which the user can give the lists, which a tie
-    leaves open.
+    with a tie for the last place. lists: the name of the parameter for lists of neighbours, with which the user can
+    settle the ties.
     """
 
     value: float

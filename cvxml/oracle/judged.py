@@ -40,7 +40,7 @@ def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSub
 
 
 class Unattained(NamedTuple):
-    """The region of a problem that no metric attains: no statement on its predictions is proved.
+    """The region of a problem with an infimum that no metric attains: no statement on its predictions is proved.
 
     unknown: the reason, a sentence. box: a set that contains the region; here None, because no such set is known.
     affordable: the number of proofs that `closer` may try; here 0.

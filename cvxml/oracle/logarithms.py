@@ -1,8 +1,9 @@
 """Logarithms as hints for the verified checker of validation/verified/: whole numbers over 2^digits.
 
-The checker accepts z as an upper bound of ln y if its own lower bound of exp(z) is at least y. That bound is (1 +
-z/2^90)^(2^90), rounded down to multiples of 2^-192. So each hint is a little above the logarithm. A hint is returned as
-the whole number z 2^digits; digits is 72 by default. A ball is a number with a proved error bound (core/balls.py).
+The checker accepts z as an upper bound of ln y if its own lower bound of exp(z) is at least y. That bound is
+(1 + z/2^90)^(2^90), rounded down to multiples of 2^-192. So each hint is a little above the logarithm. A hint is
+returned as the whole number z 2^digits; digits is 72 by default. A ball is a number with a proved error bound
+(core/balls.py).
 """
 
 from __future__ import annotations

@@ -84,11 +84,11 @@ def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]
 def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
     """Return the shares of each point as whole numbers over 2^WHOLE, so that the matrix Z of the lower bound is psd.
 
-    The lower bound holds if Z = sum_ik c_i (w_ik - q_ik) X_ik is psd. The rows q mix two given rows, with the weights 1
-    - theta and theta. This function tries several theta and uses the smallest one that makes Z psd. Without such a
+    The lower bound holds if Z = sum_ik c_i (w_ik - q_ik) X_ik is psd. Each q_i mixes two given rows; theta is the share
+    of the second one. This function tries several theta and uses the smallest one that makes Z psd. Without such a
     theta, or without rows to mix, the shares are the numbers `lesser` of the points of the same class.
 
-    shares: the step in exact arithmetic. lesser: {i: {k: lesser of the module docstring}}.
+    shares: the step in exact arithmetic. lesser: {i: {k: `lesser` of the module docstring}}.
     """
     own = {i: {k: lesser[i][k] for k in row.w} for i, row in shares.found.items()}
     if shares.mixture is None:

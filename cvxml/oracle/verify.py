@@ -1,8 +1,9 @@
 """Solve examples of every method in three ways and compare: two back ends on the literal problem, and our fast solver.
 
-The three ways share only the data and the neighbour lists. They agree if each result is certified by a bound, and the
-intervals [lower bound, objective] have a common point. If a method is not convex, the results may differ. Then each
-result must be certified stationary by its own proof and by `check`.
+The literal problem of a method is its cvxpy problem, with one line of code for each formula of the paper. The three
+ways share only the data and the neighbour lists. They agree if each result is certified by a bound, and the intervals
+[lower bound, objective] have a common point. If a method is not convex, the results may differ. Then each result must
+be certified stationary by its own proof and by `check`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LONGEST = 20  # most characters of a parameter in the table
 
 
 class Case(NamedTuple):
-    """A method and one of its examples, for one row of the table."""
+    """A method and one of the small problems that it lists as examples, for one row of the table."""
 
     method: str
     example: Example
