@@ -1,13 +1,15 @@
 """cvxml: metric learning stated literally, solved exactly, and proved.
 
+The literal problem of a method is its cvxpy problem, with one line of code for each formula of the paper.
+
 solve(method, X, y, **params)      the optimal metric, with its certificate
 check(method, X, y, metric, ...)   judge any metric: certified, close, refuted or inconclusive
-certify_estimator(fitted, X, y)    judge a fitted estimator of metric-learn, scikit-learn, pylmnn, pyDML, or one below
+certify_estimator(fitted, X, y)    judge a fitted estimator of metric-learn, scikit-learn, pylmnn, pyDML or cvxml
 certify_solution(solution)         prove a solution again: a Solution, a saved file, or what load returns
 from_tuples(tuples, y)             points and lists of indices from metric-learn's tuples of points
 with Progress() as tell            a callback for solve and check: a line on a terminal or in a notebook, few in a log
 evaluate(method, X, y, metric)     the intermediate values, by the paper's names
-problem(method, X, y)              the literal cvxpy problem
+problem(method, X, y)              the literal problem, as a cvxpy.Problem
 list_methods()                     the ids of all methods
 scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
     SchultzJoachims, SCML, BoostMetric, PLML, MLR, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,

@@ -1,4 +1,8 @@
-"""The public functions; the first argument is the id of a method. Each checks its inputs once, by `Method.instance`."""
+"""The public functions that take the id of a method: solve, evaluate, certify and problem; and the list of these ids.
+
+Each function checks its inputs once, with `Method.instance` of the method. The literal problem of a method is its cvxpy
+problem, with one line of code for each formula of the paper.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +54,8 @@ def solve(
 
     If the problem is not convex, the metric is certified stationary, or not certified at all.
 
-    solver: "fast", or "clarabel" or "scs" for the literal problem through cvxpy; ssvm also has "global", and mlkr only
-        "fast".
+    solver: "fast" is our own solver. "clarabel" and "scs" solve the literal problem through cvxpy. ssvm also has
+        "global", which searches for the global optimum; mlkr has only "fast".
     tol: relative to the scale of the problem: a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3.
     max_iter: limit of the iterations of the fast solver; default: that of the method.
     warm_start: a solution of the same data.
@@ -105,7 +109,13 @@ def evaluate(
 ) -> Evaluation:
     """Return the intermediate values of `method` at `metric`, by the paper's names.
 
-    They include one step of the printed algorithm, at iteration `t`. Raises ValueError for bad input.
+    For mlsvm, kernel_mlsvm and ssvm they include one step of the paper's Algorithm 1 from `metric`.
+
+    metric: the matrix as the paper writes it, (d, d) for most methods.
+    t: the number of the iteration of this step; other methods ignore it.
+    params: parameters of the method (`cvxml show METHOD`).
+
+    Raises ValueError for bad input.
 
     Example
     -------
@@ -132,8 +142,11 @@ def certify(
 ) -> Certificate:
     """Return the certificate of `metric`, with the lower bound that the dual variables `dual` prove.
 
-    dual: any dual variables, by name, for example `Solution.dual`. A poor choice gives a valid but lower bound. Raises
-    ValueError for bad input.
+    metric: the matrix as the paper writes it, (d, d) for most methods.
+    dual: any dual variables, by name, for example `Solution.dual`. A poor choice gives a valid but lower bound.
+    params: parameters of the method (`cvxml show METHOD`).
+
+    Raises ValueError for bad input.
 
     Example
     -------
@@ -154,9 +167,11 @@ def certify(
 def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
     """Return the literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
 
-    For a method with a problem that is not convex, return the convex step at the metric `at` (default: the identity).
+    Some methods have a problem that is not convex. For them the result is the convex step at a metric, which the
+    keyword `at` gives (default: the identity).
+
     dual: True for the dual problem.
-    params: parameters of the method (`cvxml show METHOD`). A weight of the objective may be a scalar
+    params: parameters of the method (`cvxml show METHOD`), and `at`. A weight of the objective may be a scalar
         `cvxpy.Parameter(nonneg=True, value=...)`. Then `parameter.value = ...` changes the weight of the same problem,
         which follows cvxpy's DPP rules. The dual takes numbers only.
 

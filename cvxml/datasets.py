@@ -52,8 +52,8 @@ def balance() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def rings(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return noisy concentric circles, X (n, 2): row i has class y = i mod 3, on the circle of radius y + 1.
 
-    Angles are uniform. The noise is normal with standard deviation 0.1 in each coordinate. Raises ValueError if n is
-    below 1.
+    Angles are uniform. The noise is normal with standard deviation 0.1 in each coordinate. n: number of points. Raises
+    ValueError if n is below 1.
     """
     random = _random(n, seed)
     y = np.arange(n, dtype=np.int64) % 3
@@ -103,7 +103,7 @@ _MADE: dict[str, Callable[[], Table]] = {
 
 
 def stored_files() -> dict[str, str]:
-    """Return the names of the sets in the folder CVXML_DATA, with their files.
+    """Return {name of a set: path of its file} for the folder CVXML_DATA; {} if the variable is not set.
 
     Raises ValueError for an unreadable folder.
     """
@@ -146,7 +146,8 @@ def load(
     """Return the named set: X (n, d) float64 and y (n,), int64 (or str or float64 for such labels).
 
     name: one of `names`; "openml:NAME" or "openml:NAME:VERSION" needs a network the first time.
-    label, header, index, separator, decimal, encoding, drop: as in `read`, for a file in the folder CVXML_DATA.
+    label, header, index, separator, decimal, encoding, drop: for a file in the folder CVXML_DATA only: which column
+        holds the labels, and the format of the file. `read` describes them.
 
     Raises ValueError for an unknown name, an unusable file or set, or no network, and ImportError for the sets of
     scikit-learn if it is not installed.
@@ -174,17 +175,17 @@ def read(
     same number: 01 and 02 stay text, and so do +1 and 1. Lines above the data that begin with # are comments; a comment
     with as many cells as the data names the columns.
 
-    label: "first", "last", a name in the header, or a number from 0 on, without the index. By default: the column named
-        label, else labels, class, classes, target or species; else the only column of words, unless the last column
-        looks like classes; else the last column if its name is y, or if it looks like classes and the first does not;
-        else the first column if its name is y and only it looks like classes.
-    header: "yes" or "no". By default, a first line without any number is a header. A line that may be a header or data
-        is refused: 0, 1, 2, ..., or the only line of whole numbers, or a line that is outside the range of all lines
-        below it in every column.
+    label: the column of the labels: "first", "last", a name in the header, or a number from 0 on, without the index. By
+        default: the column named label, else labels, class, classes, target or species; else the only column of words,
+        unless the last column looks like classes; else the last column if its name is y, or if it looks like classes
+        and the first does not; else the first column if its name is y and only it looks like classes.
+    header: "yes" or "no": does the first line hold the names of the columns? By default, a first line without any
+        number is a header. A line that may be a header or data is refused: 0, 1, 2, ..., or the only line of whole
+        numbers, or a line that is outside the range of all lines below it in every column.
     index: "yes" leaves the first column out of the features; "no" keeps a column that numbers or names the rows.
     separator: "comma", "semicolon", "tab" or "space"; default: that of the first line.
     decimal: "point" or "comma"; default: either, but not both.
-    encoding: default: UTF-8.
+    encoding: the encoding of a text file; default: UTF-8.
     drop: columns that are left out of the features: a list, or a text with commas. Each is given like `label`.
 
     Raises ValueError for any other file.
@@ -195,8 +196,11 @@ def read(
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
     """Return the set `name` as a `files.Table`: X, y, and a text that says where the labels were.
 
-    name: one of `names`.
-    asked: the options of `read`.
+    name: one of `names`, or "openml:NAME".
+    asked: the options of `read` (column of the labels, header, separator ...), for a file in the folder CVXML_DATA
+        only.
+
+    Raises ValueError for an unknown name, and for options with a set that is not a file.
     """
     stored = stored_files() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
     if name in stored:
@@ -232,7 +236,10 @@ def _embedded(name: str) -> Table:
 
 
 def _openml(name: str) -> Table:
-    """Return a set from openml.org. Raises ValueError if a feature is not a number, or a value is missing."""
+    """Return the points and labels of a set from openml.org. name: "openml:NAME" or "openml:NAME:VERSION".
+
+    Raises ValueError if a feature is not a number, or a value is missing.
+    """
     title, _, version = name.removeprefix("openml:").partition(":")
     number = int(version) if version.isascii() and version.isdigit() else 0
     if not title or (":" in name.removeprefix("openml:") and number < 1):
@@ -273,7 +280,11 @@ def _openml(name: str) -> Table:
 
 
 def _labels(target: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels: int64 if all are integers, also as text (01 stays text); else float64 for numbers, or str."""
+    """Return the labels (n,) as int64, float64 or str.
+
+    Labels that are text become int64 if all are integers, and stay text otherwise (01 stays text). Labels that are
+    numbers become int64 if all are whole, and float64 otherwise.
+    """
     if target.dtype.kind in "OUS":
         texts = [str(label) for label in target]
         integers = files.integers(texts)
@@ -312,7 +323,8 @@ def overlapping(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return Gaussian classes, X (n, d): row i has class y = i mod `classes`, and its first feature has the mean y.
 
-    Another version of numpy may draw other numbers. d: number of features. classes: number of classes.
+    All other features have mean 0, and all features have variance 1. Another version of numpy may draw other numbers.
+    n: number of points. d: number of features. classes: number of classes.
     """
     y = np.arange(n, dtype=np.int64) % classes
     X = np.random.default_rng(seed).standard_normal((n, d))
@@ -321,7 +333,10 @@ def overlapping(
 
 
 def of_example(example: Example) -> Table:
-    """Return the points X and the labels y of an example. example: from `EXAMPLES` of a method."""
+    """Return the points X (n, d) and the labels y (n,) of an example.
+
+    example: one of the small problems that each method lists for its tests (`Method.EXAMPLES`).
+    """
     points = example.points
     if isinstance(points, Drawn):
         X, y = overlapping(*points[:4])

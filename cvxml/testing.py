@@ -44,10 +44,10 @@ def assert_certified(
 ) -> None:
     """Raise NotCertified, an AssertionError with the whole report, unless `cvxml.check` certifies the metric.
 
-    The arguments are those of `check`: metric (d, d), or components= or claimed_objective=.
-
-    tol: a number, or "strict", "normal" or "loose".
-    params: neighbour lists, and the parameters of the method.
+    metric: (d, d), or a solution. In its place, params may hold components= (m, d), the transform L with metric L^T L,
+        or claimed_objective=, a reported value of the objective.
+    tol: tolerance relative to the scale of the problem: a number, or "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3.
+    params: the parameters of the method, neighbour lists, and other arguments of `check`.
 
     Raises ValueError for bad input.
     """
@@ -68,21 +68,23 @@ def parametrize_with_cases(
     env: Sequence[str] = (),
     workdir: str | None = None,
 ) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
-    """Return a decorator that makes one test for every golden case.
+    """Return a decorator that makes one test for every golden case, a problem with a proved answer.
 
     Each test runs `program` and calls the decorated function with its certified Row. A test fails if its case is
     refuted, close, or ends in an error. It is skipped if the case is inconclusive or the program answers "unsupported".
     Needs pytest.
 
-    program: a command, as `cvxml conform` starts it, or a function from a question to an answer, both dicts.
+    program: the command of a program and its arguments, as a list; or a function. Either gets a question and returns an
+        answer, as JSON or as dicts.
     expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail. It fails as soon as its
         case is certified, inconclusive or skipped, because the case is then no failure. Delete it from this dict.
-    pattern, folder: the cases, as in `cvxml cases`.
-    tol: as in `check`.
+    pattern: which cases: a case id with wildcards, or a method id.
+    folder: a folder with your own cases; None: the cases of this package.
+    tol: tolerance relative to the scale of the problem: a number, or "strict", "normal" or "loose".
     time_limit: seconds for each case.
     memory_limit: GB for each process.
     env: names of the environment variables that a command gets.
-    workdir: the folder in which it runs; None: an empty folder.
+    workdir: the folder in which a command runs; None: an empty folder.
 
     Raises ValueError for an expected failure without a case or without a reason.
     """

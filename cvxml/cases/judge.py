@@ -54,6 +54,16 @@ eliminations and comparisons of integers and fractions. Floats (eigenvectors, a 
 - Roots, exponentials and logarithms have 60 digits. Far more than their error is counted against the metric.
 - An exact array is given as integers and a unit, a fraction: its entries are the integers times the unit.
 
+Words of this file
+------------------
+    Problem      the problem of one method, made from `content`: the inputs of a case, or a saved solution
+    Metric       a matrix that is judged, with its squared distances D_ij, all exact; arguments `at` are Metrics
+    dual         the dual variables of a saved solution or of a case, {name: list}; `prices` are dual variables too
+    step         the convex step of nca or ssvm at a metric, a function of another metric; for mlkr the objective
+    Deviation    how far a matrix is from a property of metrics: share (of its norm), what (a text), sure (True if
+                 all methods ask for the property)
+    Judgement    case (its id), verdict, reasons, and gap: bounds (least, most) of the gap relative to the scale
+
 The bounds
 ----------
 Let X_ij = (x_i - x_j)(x_i - x_j)^T, and let D_ij = <X_ij, metric> be a squared distance. P_+(G) is G with its negative
@@ -314,7 +324,8 @@ def independent(C):
 def shares(Z, better, otherwise="the dual variables are outside the dual cone, so they prove no bound"):
     """Integers (a, b) with a Z + b better psd: (1, 0) if Z is psd, else with the smallest share b / (a + b) in SHARES.
 
-    Raises ValueError (`otherwise`) if no share in SHARES is enough.
+    Z and `better` are matrices that must be psd if a bound holds. They belong to two choices of dual variables, and
+    `better` to the safer one. Raises ValueError (`otherwise`) if no share in SHARES is enough.
     """
     if psd(Z):
         return 1, 0
@@ -350,7 +361,10 @@ def outer_sum(X, weights):
 
 
 def at_pairs(n, pairs, values):
-    """A matrix (n, n): each of the integers `values` is added to 0 at the place (i, j) of its pair."""
+    """A matrix (n, n) of integers with `values` at the places of `pairs`, and 0 elsewhere.
+
+    The entry (i, j) is the sum of the values of all pairs (i, j).
+    """
     require_room(n)
     weights = np.zeros((n, n), object)
     for (i, j), value in zip(pairs, values):
@@ -359,7 +373,7 @@ def at_pairs(n, pairs, values):
 
 
 def sum_over(X, pairs):
-    """The sum of X_ij (d, d) over the pairs (i, j), for integers X (n, d)."""
+    """The sum of the matrices X_ij (d, d) over the pairs (i, j), for integers X (n, d)."""
     return outer_sum(X, at_pairs(len(X), pairs, [1] * len(pairs)))
 
 
@@ -435,8 +449,8 @@ def of_simplex(row, whose):
 class Metric:
     """A matrix that is judged, exactly, with the functions that objectives use. All numbers are integers and fractions.
 
-    The matrix is `matrix` (d, d), integers, times `unit`. The squared distance D_ij of points i and j is the integer
-    `squares`_ij >= 0 times `step`.
+    The matrix is `matrix` (d, d), integers, times `unit`. The squared distance D_ij of the points i and j is the
+    integer `squares`_ij >= 0 times `step`.
     """
 
     def __init__(self, matrix, unit, squares, step):
@@ -484,9 +498,10 @@ class Metric:
 
 
 def symmetric(metric, d):
-    """The symmetric part (d, d) of a matrix: as floats with entries up to 1, and exactly, as integers and their unit.
+    """The symmetric part (d, d) of a matrix in two forms: as floats, and exactly, as integers and their unit.
 
-    Raises ValueError unless the matrix is symmetric to 1e-6 of its norm.
+    The floats are divided by the largest absolute entry. Raises ValueError unless the matrix is symmetric to 1e-6 of
+    its norm.
     """
     A = np.array(metric, float)
     require(A.shape == (d, d), f"the metric must be ({d}, {d})")
@@ -578,7 +593,7 @@ def numbers(dual, name, count):
 
 
 def rank_of(n_components, d):
-    """Return n_components. Raises ValueError unless it is an integer from 1 to d."""
+    """Return n_components, the allowed rank. Raises ValueError unless it is an integer from 1 to d."""
     fits = isinstance(n_components, int) and 1 <= n_components <= d
     require(fits, f"n_components must be an integer from 1 to {d}")
     return n_components
@@ -587,7 +602,9 @@ def rank_of(n_components, d):
 class Problem:
     """The problem of one method, with its inputs. Raises ValueError for bad inputs.
 
-    content: "X" (n, d), "y", "params", and "neighbors" for the methods that have these lists.
+    content: "X" (n, d), "y", "params", and "neighbors" for the methods that have these lists. READS: the parameters
+    that the formulas read. NAMES: the parameters that only determine lists of a saved solution. LISTS: the inputs of a
+    case that are lists of neighbours.
     """
 
     READS: frozenset[str] = frozenset()  # the parameters that the formulas read
@@ -679,7 +696,7 @@ class Problem:
 
 
 class MLSVM(Problem):
-    """lam/2 ||A||^2 + 1/n sum_i [1 + max over targets D_il - min over impostors D_ij]_+"""
+    """Minimize lam/2 ||A||^2 + 1/n sum_i [1 + max over targets D_il - min over impostors D_ij]_+ over psd A."""
 
     READS = frozenset({"lam"})
     NAMES = frozenset({"n_neighbors", "neighborhood"})
@@ -716,10 +733,10 @@ class MLSVM(Problem):
         return self.unit**4 * positive_square(outer_sum(self.X, weights))
 
     def prices(self, dual):
-        """sum_i s_i and the weights (n, n) of the X_ij in G, both integers, and their common unit.
+        """sum_i s_i and the weights (n, n) of the X_ij in G, both integers, and their common unit (see the bounds).
 
-        The u and w of each point are made feasible first. Raises ValueError if they are infeasible by more than
-        rounding.
+        dual: has u and w, the dual variables of the impostors and of the targets. Those of each point are made feasible
+        first. Raises ValueError if they are infeasible by more than rounding.
         """
         y, n = self.y, self.n
         values, unit = whole([*dual["u"], *dual["w"]])
@@ -797,9 +814,10 @@ class KernelMLSVM(MLSVM):
         yield from of_cone(half @ M @ half)
 
     def factor(self, M, sign):
-        """Integers L (n, r) and their unit, where L L^T may replace the positive (sign 1) or negative (-1) part of M.
+        """Integers L (n, r) and their unit, where L L^T may replace the positive part of M, or minus its negative part.
 
-        L = M K^1/2 v / sqrt(lambda) for the eigenvectors v of K^1/2 M K^1/2.
+        sign: 1 for the positive and -1 for the negative part. Parts are those in the feature space. There L = M K^1/2 v
+        / sqrt(|lambda|) for the eigenvectors v and eigenvalues lambda of K^1/2 M K^1/2.
         """
         half = self.half()
         values, vectors = np.linalg.eigh(half @ ((M + M.T) / 2) @ half)
@@ -809,7 +827,7 @@ class KernelMLSVM(MLSVM):
         return whole(M @ half @ (vectors[:, kept] / np.sqrt(sign * values[kept])))
 
     def error(self, M, by):
-        """A bound of the change of tr M K M K, and of an entry of K M K, by the errors of K.
+        """A bound of the error of tr M K M K, and of an entry of K M K, that the rounding of K causes.
 
         M: integers in units of `by`.
         """
@@ -848,7 +866,7 @@ class KernelMLSVM(MLSVM):
 
 
 class LMNN(Problem):
-    """(1 - mu) sum over targets D_ij + mu sum over triplets [1 + D_ij - D_il]_+
+    """Minimize (1 - mu) sum over targets D_ij + mu sum over triplets [1 + D_ij - D_il]_+
 
     The optimum may be 0. So the scale is the objective, or 1e-9 mu times the number of triplets if that is larger.
     """
@@ -938,8 +956,8 @@ class Triplets(Problem):
     def prices(self, dual, cap):
         """The dual variables a as integers, their unit, and the weights (n, n) of the X_ij in sum a (X_il - X_ij).
 
-        The weights have the same unit. Raises ValueError if one is outside 0..cap by more than rounding, or belongs to
-        no triplet.
+        The weights have the same unit. cap: the largest value of a dual variable. Raises ValueError if one is outside
+        0..cap by more than rounding, or belongs to no triplet.
         """
         price, fine = numbers(dual, "price", len(dual["triplets"]))
         rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
@@ -961,7 +979,7 @@ class Triplets(Problem):
 
 
 class RTML(Triplets):
-    """lam/2 ||M||^2 + sum over triplets of hinges, which are rounded over the width"""
+    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges (see `rounded`)."""
 
     READS = frozenset({"lam", "width", "triplets"})
 
@@ -980,7 +998,10 @@ class RTML(Triplets):
         return self.lam / 2 * at.norm2() + self.cap * losses
 
     def rounded(self, at, missed):
-        """The rounded hinge of m = `missed`: m^2 / (2 width) up to the width, and m - width / 2 beyond it."""
+        """The rounded hinge of m, the value of a hinge: m^2 / (2 width) up to the width, and m - width / 2 beyond it.
+
+        missed: m.
+        """
         if self.width == 0:
             return missed
         return at.least([missed, self.width]) ** 2 / (2 * self.width) + at.positive(missed - self.width)
@@ -996,7 +1017,7 @@ class RTML(Triplets):
 
 
 class FrobMetric(RTML):
-    """1/2 ||X||^2 + C mean over triplets of hinges, where X is the metric"""
+    """Minimize 1/2 ||X||^2 + C times the mean hinge over triplets, where X is the metric."""
 
     READS = frozenset({"C", "triplets"})
 
@@ -1005,7 +1026,7 @@ class FrobMetric(RTML):
 
 
 class PLML(Triplets):
-    """alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
+    """Minimize alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
 
     The weights W (n, B) are given: point i has the metric sum_b W_ib M_b, so D_ij and D_ji differ. The matrix of an
     answer has the blocks M_b (d, d) on its diagonal.
@@ -1118,7 +1139,7 @@ def nonnegative(V, target):
 
 
 def proposed_weights(B, M):
-    """Approximate weights w (K,) >= 0 with sum w_k b_k b_k^T near M (d, d), and nearly the least sum of those weights.
+    """Approximate weights w (K,) >= 0 for which sum w_k b_k b_k^T is near M (d, d), and sum w_k is nearly smallest.
 
     B (K, d): the b_k as rows. Nearness is measured in units in which the diagonal of M is 1.
     """
@@ -1146,7 +1167,10 @@ def proposed_weights(B, M):
 
 
 class Combination(Triplets):
-    """A problem for M = sum w_k b_k b_k^T with w >= 0. A metric is judged as the nearest such combination."""
+    """A problem for metrics M = sum w_k b_k b_k^T with w >= 0 and given vectors b_k.
+
+    A metric is judged as the nearest such combination.
+    """
 
     cap = beta = Fraction(1)  # the weight of a hinge; the weight of sum w, or of the least sum
 
@@ -1184,8 +1208,8 @@ class Combination(Triplets):
     def weights_of(self, M):
         """The least-squares weights (K,) of M, the distance of M from their combination, and a least singular value.
 
-        This value is the least change of the combination, in norm, by a change of the weights of norm 1; 0 if the
-        matrices b_k b_k^T are dependent.
+        This value is the smallest norm of sum v_k b_k b_k^T over all weights v of norm 1. It is 0 if the matrices b_k
+        b_k^T are dependent.
         """
         columns = np.array([np.outer(b, b).ravel() for b in self.B]).T
         target = ((M + M.T) / 2).ravel()
@@ -1205,7 +1229,7 @@ class Combination(Triplets):
         return [self.combined(np.maximum(self.weights_of(matrix)[0], 0))]
 
     def gains(self, G):
-        """b_k^T G b_k (K,) for integers G (d, d) and the integers of the b_k; both units are left out."""
+        """b_k^T G b_k (K,) for integers G (d, d) and the integers of the b_k; the units of both are left out."""
         return (self.rows.dot(G) * self.rows).sum(axis=1)
 
     def slacks(self, at):
@@ -1213,7 +1237,7 @@ class Combination(Triplets):
 
 
 class SCML(Combination):
-    """beta sum w + mean over triplets of hinges"""
+    """Minimize beta sum w_k + the mean hinge over triplets, for the metric sum w_k b_k b_k^T."""
 
     READS = frozenset({"beta", "basis", "triplets"})
     NAMES = frozenset({"n_basis", "n_neighbors"})
@@ -1241,7 +1265,7 @@ class SCML(Combination):
 
 
 class SchultzJoachims(Combination):
-    """1/2 ||M||^2 + C sum over triplets of hinges"""
+    """Minimize 1/2 ||M||^2 + C sum over triplets of hinges, for combinations M of a_k a_k^T."""
 
     READS = frozenset({"C", "A", "triplets"})
 
@@ -1291,7 +1315,7 @@ class SchultzJoachims(Combination):
 
 
 class BoostMetric(Triplets):
-    """log of the sum over triplets of exp(D_ij - D_il), + v tr X, where X is the metric"""
+    """Minimize the log of the sum over triplets of exp(D_ij - D_il), + v tr X, where X is the metric."""
 
     READS = frozenset({"v", "triplets"})
 
@@ -1323,7 +1347,7 @@ class BoostMetric(Triplets):
         return entropy(a * u + b * same)
 
     def left(self, u):
-        """v I - sum u (X_il - X_ij), (d, d), times a positive number, in integers. u: integers in units of 1 / ONE."""
+        """A positive multiple of v I - sum u (X_il - X_ij), (d, d), in integers. u: integers in units of 1 / ONE."""
         level = self.v * ONE / self.unit**2
         pulled = outer_sum(self.X, self.weights(self.triplets.tolist(), u))
         return identity(self.d) * level.numerator - level.denominator * pulled
@@ -1397,7 +1421,7 @@ class NearPrior(Problem):
 
 
 class ITML(Pairs, NearPrior):
-    """D_ld(A, A_0) + gamma sum over pairs of r - 1 - log r
+    """Minimize D_ld(A, A_0) + gamma sum over pairs of r - 1 - log r
 
     r is max(D/u, 1) for a similar pair and min(D/l, 1) for a dissimilar one. The bounds u and l are given.
     """
@@ -1438,7 +1462,7 @@ class ITML(Pairs, NearPrior):
 
 
 class LSML(NearPrior):
-    """D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2 over quadruplets (a, b, c, d) with weights w
+    """Minimize D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2 over quadruplets (a, b, c, d) with weights w
 
     If the points c and d are equal, the dual variable s of the quadruplet may be 1.
     """
@@ -1493,10 +1517,11 @@ class LSML(NearPrior):
 
 
 class LDML(Pairs):
-    """sum over S of w log(1 + exp(D - b)) + sum over D of w log(1 + exp(b - D))
+    """Minimize sum over S of w log(1 + exp(D - b)) + sum over D of w log(1 + exp(b - D))
 
-    The threshold b is given, or is about the best one for the metric. If losses is "means", the weights w are divided
-    by their sum in S and in D.
+    S and D under the sums are the similar and the dissimilar pairs, and D in the terms is the squared distance of a
+    pair. The threshold b is given, or is about the best one for the metric. If losses is "means", the weights w are
+    divided by their sum in S and in D.
     """
 
     READS = frozenset({"b", "losses", "weights", "self_pairs", "pairs"})
@@ -1510,8 +1535,8 @@ class LDML(Pairs):
     def pair_weights(self):
         """Two lists, the weights of the similar and of the dissimilar pairs; and one number, the weight of self pairs.
 
-        This is the total weight of the n pairs of a point with itself. If losses is "means", each list has the sum 1,
-        and the total is divided like the similar weights.
+        A self pair is a pair of a point with itself; the number is the sum of the weights of all n. If losses is
+        "means", each list is divided by its sum, and the number by the sum of the similar weights.
         """
         losses, given = self.params.get("losses", "sum"), self.params.get("weights")
         require(losses in ("sum", "means"), f"losses {shown(losses)} are not known here")
@@ -1599,7 +1624,7 @@ class LDML(Pairs):
         return self.free and any(self.separates(at) for at in self.metrics(matrix))
 
     def separates(self, at):
-        """True if no similar pair is further apart than any dissimilar pair, and the distances are not all equal."""
+        """True if each similar distance is at most each dissimilar one, and not all distances are equal."""
         near = [at.squares[i, j] for i, j in self.similar] + ([0] if self.params.get("self_pairs", 0) else [])
         far = [at.squares[i, j] for i, j in self.dissimilar]
         return max(near) <= min(far) and min(near) < max(far)
@@ -1636,7 +1661,10 @@ class Budget(Pairs):
         return -self.gained(at, [at.D(i, j) / limit for i, j in self.dissimilar])
 
     def gained(self, at, D):
-        """Minus the objective: the function of the squared distances D of the dissimilar pairs that is maximized."""
+        """Minus the objective, which the problem maximizes, from the squared distances D of the dissimilar pairs.
+
+        at: a Metric, of which only the functions are used.
+        """
         raise NotImplementedError
 
     def scale(self, at, objective):
@@ -1671,7 +1699,7 @@ def index_columns(rows):
 
 
 class MMC(Budget):
-    """- sum of the distances of dissimilar pairs
+    """Minimize minus the sum of the distances of dissimilar pairs.
 
     The two points of a pair may be equal. Then its distance is always 0, and its dual variable c is not used.
     """
@@ -1687,7 +1715,10 @@ class MMC(Budget):
         return -root(mu * inverse) * (1 + ALLOWED)
 
     def prices(self, dual):
-        """The dual variables c of the dissimilar pairs as integers without their unit; 0 for pairs of equal points."""
+        """The dual variables c of the dissimilar pairs as integers; 0 for pairs of equal points.
+
+        Their unit is left out, because the bound of any multiple of c is the same.
+        """
         if "metric" in dual:  # in place of its prices: any positive c are valid
             at = np.array(dual["metric"], float)
             require(
@@ -1708,7 +1739,7 @@ class MMC(Budget):
 
 
 class DiagonalMMC(MMC):
-    """- sum of the distances of dissimilar pairs, for diagonal metrics"""
+    """Minimize minus the sum of the distances of dissimilar pairs, over diagonal metrics."""
 
     def deviations(self, M):
         yield from super().deviations(M)
@@ -1737,7 +1768,7 @@ class DiagonalMMC(MMC):
 
 
 class DMLEig(Budget):
-    """- the least squared distance of a dissimilar pair"""
+    """Minimize minus the least squared distance of a dissimilar pair."""
 
     def gained(self, at, D):
         return at.least(D)
@@ -1763,7 +1794,7 @@ class DMLEig(Budget):
 
 
 class RCA(Problem):
-    """tr C B for B = M / det(M)^(1/d), where C is the covariance within chunklets plus alpha I
+    """Minimize tr C B for B = M / det(M)^(1/d), where C is the covariance within chunklets plus alpha I.
 
     The scale is the optimum.
     """
@@ -1813,7 +1844,7 @@ def scatter(points):
 
 
 class GMML(Pairs, NearPrior):
-    """tr A S + tr A^-1 D
+    """Minimize tr A S + tr A^-1 D
 
     S is mu A_0^-1 plus the sum of X_ij over similar pairs, and D is mu A_0 plus the sum over dissimilar pairs.
     """
@@ -1854,9 +1885,9 @@ class GMML(Pairs, NearPrior):
 
 
 class SDML(Pairs, NearPrior):
-    """tr S M - log det M + lam sum |M_ij| off the diagonal, where S is A_0^-1 + eta (sum_S X_ij - sum_D X_ij)
+    """Minimize tr S M - log det M + lam sum |M_ij| off the diagonal, where S is A_0^-1 + eta (sum_S X_ij - sum_D X_ij)
 
-    The scale is the number of features.
+    The S under the sum are the similar pairs. The scale is the number of features.
     """
 
     READS = frozenset({"eta", "lam", "prior", "pairs"})
@@ -1869,7 +1900,10 @@ class SDML(Pairs, NearPrior):
         determinant(self.prior, "the prior is not positive definite")
 
     def in_one_unit(self, fine):
-        """S (d, d) as integers, and their unit. The fraction `fine` is a multiple of this unit."""
+        """S (d, d) as integers, and their unit, which is chosen so that the fraction `fine` is an integer times it.
+
+        So S can be added to a matrix with the unit `fine`.
+        """
         det, adjugate = inverse(self.prior)
         parts = (1 / (det * self.of), self.eta * self.unit**2, fine)
         one = Fraction(1, lcm(*(part.denominator for part in parts)))
@@ -1899,9 +1933,9 @@ class SDML(Pairs, NearPrior):
 
 
 class LFDA(Problem):
-    """- tr (T^T S_w T)^-1 T^T S_b T for a T (d, r) with the range of the metric; the scale is minus the objective
+    """Minimize - tr (T^T S_w T)^-1 T^T S_b T for a T (d, r) with the range of the metric.
 
-    S_w and S_b are the local scatter matrices within and between classes.
+    S_w and S_b are the local scatter matrices within and between classes. The scale is minus the objective.
     """
 
     READS = frozenset({"n_components", "n_neighbors", "embedding", "alpha"})
@@ -1952,7 +1986,10 @@ class LFDA(Problem):
         return found
 
     def in_units(self, A, by):
-        """The integers A (d, d) times `by` as floats, in units of the features that make diag(S_w) about 1."""
+        """The matrix A `by` as floats, in units of the features that make the diagonal of S_w about 1.
+
+        A: integers (d, d). by: their unit.
+        """
         return np.array([[float(v * by) for v in row] for row in A]) / np.outer(self.size, self.size)
 
     def eigenvectors(self):
@@ -2059,7 +2096,7 @@ def affinity(D, product):
 
 
 class MLR(Problem):
-    """tr W + C/n sum over the n queries of the largest value of loss minus margin, over all rankings
+    """Minimize tr W + C/n sum over the n queries of the largest value of loss minus margin, over all rankings
 
     The margin of a ranking for q is 2/(P N) sum (D_qj - D_qi) over the pairs of a relevant i and another j in the wrong
     order. P points are relevant, and N are not.
@@ -2078,9 +2115,10 @@ class MLR(Problem):
         self.others = {q: [j for j in range(n) if j != q and j not in self.relevant[q]] for q in self.queries}
 
     def earned(self, P, N):
-        """The rows (P, N + 1) of fractions that the measure earns for a query with P relevant and N other points.
+        """A table (P, N + 1): what a relevant point adds to the measure of a ranking, for example to its AUC.
 
-        The entry in row p (from 1) and column g is for the p-th relevant point, if g other points are ranked before it.
+        Row p (from 1) and column g are for the p-th relevant point, if g other points are ranked before it. P and N:
+        the numbers of relevant and of other points of a query. The entries are fractions.
         """
         measure, k = self.params["measure"], self.params["k"]
         k = min(k, P, N) if measure == "precision" else min(k, P)
@@ -2151,10 +2189,10 @@ class MLR(Problem):
         return bound - ALLOWED * abs(bound)
 
     def loss(self, q, order):
-        """The loss of a ranking, and a list of (point, count) over its points.
+        """The loss of a ranking for the query q, and a list of (point, count) over its points.
 
-        order: all points but the query q, best first. The absolute value of count is the number of pairs in the wrong
-        order that contain the point. count is negative for a relevant point.
+        order: all points but q, best first. The absolute value of count is the number of pairs in the wrong order that
+        contain the point. count is negative for a relevant point.
         """
         relevant, P, g, p, loss, swapped = set(self.relevant[q]), len(self.relevant[q]), 0, 0, Fraction(1), []
         for point in order:
@@ -2179,9 +2217,9 @@ def softmax(X, M, i):
 
 
 class MCML(Problem):
-    """sum over i of the mean D_ij to the other points j of its class, + log of the sum of exp(-D_ik) over all k != i
+    """Minimize sum over i of the mean D_ij over its class, + log of the sum of exp(-D_ik) over all k != i
 
-    A point that is alone in its class has no term.
+    The mean is over the other points j of the class of i. A point that is alone in its class has no term.
     """
 
     def __init__(self, content):
@@ -2271,9 +2309,9 @@ class LimitedRank(Problem):
     def first_order(self, matrix, at, weights, fine, off):
         """Return |A|^2, and the most that a change of the rows of A, or a free row, gains to first order.
 
-        Lengths are measured in coordinates of unit covariance. matrix: the metric in floats. at: the same Metric. The
-        gradient by Q = A^T A is fine times the sum of weights_ij X_ij, with integer weights (n, n). Each weights_ij
-        fine is off by `off` at most.
+        The metric is A^T A, and lengths are measured in coordinates of unit covariance. matrix: the metric in floats.
+        at: the same as a Metric. weights (n, n): integers; `fine` times the sum of weights_ij X_ij is the gradient of
+        the objective by A^T A. off: a bound of the error of each weights_ij times `fine`.
         """
         n, M, of, basis = self.n, at.matrix, at.unit, self.basis
         C, c = self.C, self.unit**2 / n**3
@@ -2291,9 +2329,9 @@ class LimitedRank(Problem):
         return long, max(gradient, size**2 * (free_row_gain(H[:, basis], near) * g / c + lost))
 
     def rows_are_long(self, matrix, c):
-        """True if every row of A has a squared length above INVISIBLE in unit covariance, so that none is free.
+        """True if no row of A is free: the squared lengths of all rows in unit covariance are above INVISIBLE.
 
-        c: the unit of the covariance.
+        matrix: the metric A^T A in floats. c: the unit of the covariance.
         """
         L, by = root_near(matrix, self.d, self.rank)
         ratio = c * by / INVISIBLE
@@ -2330,7 +2368,8 @@ def ties(row, i, largest):
 def resolved(objective, scales, turns, long, is_zero):
     """The smallest scale; 0 if rounding of the objective could explain it. For the metric 0: the first of `scales`.
 
-    turns: the sum of the sizes of the terms of the derivative along multiples. long: |A|^2.
+    turns: the sum of the sizes of the terms of the derivative along multiples of the metric; a multiple of it is one
+    more scale. long: |A|^2 for the metric A^T A. is_zero: True for the metric 0.
     """
     if is_zero:
         return scales[0]
@@ -2339,7 +2378,7 @@ def resolved(objective, scales, turns, long, is_zero):
 
 
 class MLKR(LimitedRank):
-    """sum_i (yhat_i - y_i)^2, where yhat_i is the mean of the other targets y_j with weights exp(-D_ij)"""
+    """Minimize sum_i (yhat_i - y_i)^2, where yhat_i is the mean of the other targets y_j with weights exp(-D_ij)."""
 
     READS = frozenset({"n_components"})
     CLAIM = "first order"
@@ -2357,9 +2396,10 @@ class MLKR(LimitedRank):
         )
 
     def errors(self, at, i):
-        """Three arrays over j, for the point i: D_ij less the least one, exp of minus that times ONE, and y_j - y_i.
+        """Three arrays over j, for the point i: the distance v_j = D_ij - min_k D_ik, exp(-v_j), and y_j - y_i.
 
-        All are integers. The first is in units of at.step, the last in units of self.fine.
+        All are integers. The first is in units of at.step, the second in units of 1 / ONE, the last in units of
+        self.fine.
         """
         row = at.squares[i]
         beyond = np.maximum(row - np.delete(row, i).min(), 0)
@@ -2368,10 +2408,10 @@ class MLKR(LimitedRank):
         return beyond, e, self.targets - self.targets[i]
 
     def derivative(self, at):
-        """Three results at a Metric: `turns`, the weights (n, n) of the X_ij in dF/dQ, and a limit of F.
+        """Three results at a Metric: `turns`, the weights (n, n) of the X_ij in the gradient of F, and a limit of F.
 
-        turns: half the sum of the absolute values of the terms of dF(tA)/dt, without units. The weights are integers in
-        units of fine^2 / ONE^3. The limit is that for growing multiples of the metric.
+        F is the objective. turns: half the sum of the absolute values of the terms of dF(tA)/dt, without units. The
+        weights are integers in units of fine^2 / ONE^3. The limit is that of F for growing multiples of the metric.
         """
         limit, turns, weights, largest = Fraction(0), 0, np.zeros((self.n, self.n), object), at.squares.max()
         for i in range(self.n):
@@ -2390,9 +2430,9 @@ class MLKR(LimitedRank):
         return self.n * spread**2 / (ONE >> 10)
 
     def gain(self, matrix, at, dual):
-        """The most that a step from the metric gains to first order, and the scale.
+        """The most that a change of the metric gains to first order, and the scale.
 
-        matrix: the metric in floats. at: the Metric. `dual` is not used.
+        matrix: the metric in floats. at: the same as a Metric. dual: not used.
         """
         off = self.error()
         turns, weights, limit = self.derivative(at)
@@ -2409,12 +2449,12 @@ class MLKR(LimitedRank):
         return max(map(self.objective, metrics)) + lost, self.objective(metrics[-1]) - most, scale
 
     def step(self, at):
-        """Return the function of a Metric that a step from `at` lowers: the objective."""
+        """Return the objective, a function of a Metric: this method is judged without a convex step."""
         return self.objective
 
 
 class NCA(LimitedRank):
-    """- sum_i p_i (criterion f) or - sum_i log p_i (criterion g), with p_i = sum_j s_ij p_ij
+    """Minimize - sum_i p_i (criterion f) or - sum_i log p_i (criterion g), with p_i = sum_j s_ij p_ij
 
     p_ij is the softmax of -D_ij over j != i. Only points i with a partner, some s_ij > 0, count.
     """
@@ -2448,8 +2488,8 @@ class NCA(LimitedRank):
     def likelihood(self, at, i):
         """Five results for the point i: e, sum_j s_ij e_j, sum_j e_j, p_i, and the distances less the least one.
 
-        These distances are D_ij - min_k D_ik, and e_j = exp(-those) times ONE, with e_i = 0. The s_ij in the sum are
-        integers.
+        These distances are D_ij - min_k D_ik over all j, and e_j is exp of minus them, times ONE, with e_i = 0. In the
+        second result, the s_ij are integers, without their unit.
         """
         row = at.squares[i]
         low = np.delete(row, i).min()
@@ -2496,7 +2536,10 @@ class NCA(LimitedRank):
         return log(p) if p else -math.inf
 
     def first_order_gain(self, matrix, at):
-        """The most that a step from the metric gains to first order, and the scale."""
+        """The most that a change of the metric gains to first order, and the scale.
+
+        matrix: the metric in floats. at: the same as a Metric.
+        """
         off = (
             self.n * max(Fraction(1), self.s.max() * self.of) / (ONE >> 80)
         )  # no p_i is below 2^-60 of the largest s_ij
@@ -2541,9 +2584,10 @@ class NCA(LimitedRank):
         return self.softmax_rows(dual["R"]), self.softmax_rows(dual["interior"]), theta
 
     def left(self, parts, rows):
-        """The matrix Z of the convex step, (d, d), times a positive number, in integers. The rounding makes Z smaller.
+        """A positive multiple of the matrix Z of the convex step, (d, d), in integers.
 
-        parts: the `likelihood` of each point with partners. rows: their q_i, in units of 1 / ONE.
+        Z must be psd if the bound of the step holds; the rounding makes it smaller. parts: the results of `likelihood`
+        for each point with partners. rows: the q_i of these points, in units of 1 / ONE.
         """
         weights = np.zeros((self.n, self.n), object)
         for i, row, (e, wanted, _, p, _) in zip(self.used, rows, parts):
@@ -2554,7 +2598,10 @@ class NCA(LimitedRank):
         return outer_sum(self.X, weights)
 
     def bound_of_rows(self, parts, rows):
-        """The bound of the convex step from rows q_i >= 0, which are divided by their sums. parts: as in `left`."""
+        """The bound of the convex step from rows q_i >= 0, which are divided by their sums.
+
+        parts: the results of `likelihood` for each point with partners.
+        """
         bound = Fraction(0)
         for i, row, (e, wanted, all_, p, beyond) in zip(self.used, rows, parts):
             pulled = sum(int(self.s[i, j]) * e[j] * beyond[j] for j in np.flatnonzero(self.s[i])) / wanted
@@ -2565,7 +2612,8 @@ class NCA(LimitedRank):
     def step_bound(self, at, near, interior, theta):
         """The bound of the convex step at the Metric, from the rows (1 - theta) near + theta interior.
 
-        A larger share of the interior rows is taken if Z is not psd.
+        near, interior: two rows for each point with partners; those of `interior` are strictly feasible. A larger theta
+        is taken if Z is not psd.
         """
         parts, share = [self.likelihood(at, i) for i in self.used], int(Fraction(theta) * ONE)
         Z, better = self.left(parts, near), self.left(parts, interior)
@@ -2573,16 +2621,21 @@ class NCA(LimitedRank):
         return self.bound_of_rows(parts, mixed(near, interior, a * (ONE - share), a * share + b * ONE))
 
     def gain(self, matrix, at, dual):
-        """The most that the convex step at the metric gains, and None in place of the scale (see `scale`).
+        """A bound of the gain of the convex step at the metric, and None in place of the scale, which `scale` returns.
 
-        The rows q are those of the stored R, or of the metric itself.
+        matrix: the metric in floats. at: the same as a Metric. The bound comes from the softmax rows of the stored R or
+        of the metric itself, whichever bound is better.
         """
         interior = self.softmax_rows(dual["interior"])
         found = [self.best_bound(at, self.softmax_rows(M), interior) for M in (dual["R"], matrix)]
         return self.objective(at) - max(found), None
 
     def best_bound(self, at, near, interior):
-        """The best bound of the convex step over several shares of the interior rows; -inf if no share makes Z psd."""
+        """The best bound of the convex step over several mixtures of rows; -inf if no mixture makes Z psd.
+
+        near, interior: two rows for each point with partners, which are mixed; those of `interior` are strictly
+        feasible.
+        """
         parts = [self.likelihood(at, i) for i in self.used]
         Z, better = self.left(parts, near), self.left(parts, interior)
         every = [int(Fraction(theta) * ONE) for theta in [0.0] + [10.0 ** (k / 4) for k in range(-55, -3)]]
@@ -2629,7 +2682,7 @@ class NCA(LimitedRank):
 
 
 def mixed(rows, others, a, b):
-    """The rows a r + b s for each pair of rows r of `rows` and s of `others`, integers."""
+    """The rows a r + b s, integers, where r and s are the rows of `rows` and `others` with the same index."""
     return [[a * v + b * w for v, w in zip(*both)] for both in zip(rows, others)]
 
 
@@ -2637,7 +2690,7 @@ def mixed(rows, others, a, b):
 
 
 def splits(votes, sizes):
-    """All tuples of numbers of votes, one for each class, with the sum `votes` and at most sizes[c] for class c."""
+    """All tuples with one number of votes for each class, with the sum `votes`; class c has at most sizes[c] votes."""
     if not sizes:
         return [()] if votes == 0 else []
     return [(m, *rest) for m in range(min(votes, sizes[0]) + 1) for rest in splits(votes - m, sizes[1:])]
@@ -2649,9 +2702,10 @@ def task_loss(costs, counts):
 
 
 class SSVM(Problem):
-    """||W||^2 + C sum_i (max over h of [Delta - D(i, h)] + D(i, h*_i))
+    """Minimize ||W||^2 + C sum_i (max over h of [Delta - D(i, h)] + D(i, h*_i))
 
-    h is a set of k points j, D(i, h) is the sum of D_ij over h, and Delta is the task loss of the vote of h.
+    h is a set of k points j, D(i, h) is the sum of D_ij over h, and Delta is the task loss of the vote of h. h*_i is
+    the cheapest set in which the class of i wins.
     """
 
     READS = frozenset({"C", "n_neighbors", "loss_matrix"})
@@ -2730,7 +2784,10 @@ class SSVM(Problem):
         return objective, bound, self.scale(at, objective)
 
     def gain(self, matrix, at, dual):
-        """The most that the convex step at the metric gains, and None in place of the scale (see `scale`)."""
+        """A bound of the gain of the convex step at the metric, and None in place of the scale, which `scale` returns.
+
+        at: the metric as a Metric. dual: the dual variables of the step. matrix: not used.
+        """
         return self.objective(at) - self.step_bound(self.latents(at), dual), None
 
     def counts(self, h):
@@ -2738,7 +2795,7 @@ class SSVM(Problem):
         return [sum(self.y[j] == c for j in h) for c in range(self.classes)]
 
     def step_bound(self, latents, dual):
-        """A lower bound of the convex step with the sets h*_i = latents[i], from the weights q of the dual."""
+        """A lower bound of the convex step with the sets h*_i = latents[i], from the dual variables q on sets."""
         n, k, losses, weights = self.n, self.k, Fraction(0), np.zeros((self.n, self.n), object)
         rows: list[Any] = [([], []) for _ in range(n)]
         for (i, *h), q in together(dual["q_index"], dual["q"]):
@@ -2787,7 +2844,10 @@ class SSVM(Problem):
         )
 
     def leaf_bound(self, dual, leaf, left):
-        """The bound of a leaf, from its q and nu in the dual. left: the winning sets that are left for each point."""
+        """The bound of a leaf of the tree, from its dual variables q and nu.
+
+        left: the winning sets that are left for each point.
+        """
         n, C, y = self.n, self.C, self.y
         inside = [set.intersection(*listed) for listed in left]
         outside = [set(range(n)) - set.union(*listed) - {i} for i, listed in enumerate(left)]
@@ -2829,7 +2889,7 @@ class SSVM(Problem):
 
 
 class GLML(Problem):
-    """(tr A^-1 B)^2 at each query, for a metric A of determinant 1, where B has the norm 1"""
+    """Minimize (tr A^-1 B)^2 at each query, over metrics A of determinant 1, where B has the norm 1."""
 
     READS = frozenset({"query", "alpha", "priors", "model"})
     NAMES = frozenset({"n_components"})
@@ -2855,9 +2915,9 @@ class GLML(Problem):
         self.gaussians = None  # they are computed at the first use: this takes long for many features
 
     def gaussian(self, points):
-        """The Gaussian of one class: m, m times its mean, kappa, and the `inverse` of N.
+        """The Gaussian of one class: m, m times its mean, kappa, and the `inverse` (determinant and adjugate) of N.
 
-        m is the number of points. kappa N, with integers N, is the covariance plus alpha I.
+        m is the number of points, and kappa N is the covariance plus alpha I, with integers N.
         """
         m, alpha = len(points), self.number("alpha")
         ratio = alpha * m * m / self.unit**2
@@ -2865,10 +2925,11 @@ class GLML(Problem):
         return m, points.sum(axis=0), self.unit**2 / (m * m * ratio.denominator), inverse(N)
 
     def density(self, x, gaussian, prior):
-        """Return (log prior times density up to a constant, N, f) of one class at the query x.
+        """Three results for one class at the query x: the log of prior times density up to a constant, N, and f.
 
-        N f = pull pull^T - Sigma^-1 with pull = Sigma^-1 (x - mean). N (d, d) are integers, and f is a fraction. Sigma
-        is the covariance plus alpha I.
+        N f is the matrix G of the class in the formula of B: pull pull^T - Sigma^-1 with pull = Sigma^-1 (x - mean). N
+        (d, d) are integers, and f is a fraction. Sigma is the covariance plus alpha I. gaussian: the result of
+        `gaussian`. prior: the prior probability of the class, up to a factor.
         """
         m, total, kappa, (det, adjugate) = gaussian
         away = m * x - total
@@ -2881,9 +2942,10 @@ class GLML(Problem):
         return log(prior) - volume / 2 - far / 2, N, step**2 / ratio.denominator
 
     def direction(self, x):
-        """A positive multiple of B at the query x, (d, d) integers, and the largest error of an entry.
+        """A multiple of B at the query x, (d, d) integers, and the largest error of an entry.
 
-        For two classes the multiple may be negative. Raises ValueError if rounding leaves open whether B is 0.
+        The multiple is positive if there are more than two classes; for two classes its sign does not matter. Raises
+        ValueError if rounding leaves open whether B is 0.
         """
         if self.gaussians is None:
             y = np.array(self.y)
@@ -2921,10 +2983,10 @@ class GLML(Problem):
         return self.trace(self.queries[0], at)[0] ** 2
 
     def trace(self, x, metric):
-        """Bounds and parts of |tr A^-1 B| at the query x: (this number, ||A^-1||, B, its error, its norm).
+        """An upper bound of |tr A^-1 B| at the query x, and then ||A^-1||, B, the error of B, and the norm of B.
 
-        A is the metric divided by det^(1/d). The first number is an upper bound, with B divided by its norm. B, its
-        error and its norm are those of the integers of `direction`.
+        A is the given metric divided by det^(1/d). In the bound, B has the norm 1. The last three results are for the
+        multiple of B in integers that `direction` returns.
         """
         B, off = self.direction(x)
         _, N, by = symmetric(metric, self.d)
@@ -2961,7 +3023,7 @@ class GLML(Problem):
         return objective, bound, gap / worst if worst > 0 else sum(row[3] for row in rows), gap
 
     def at_query(self, x, metric, v, u):
-        """Objective, bound, gap and scale of a metric at the query x. Dual variables: v (y in the file) and u."""
+        """Objective, bound, gap and scale of a metric at the query x. v, u: its dual variables, y and u of the file."""
         t, norm_M, B, off, norm = self.trace(x, metric)
         if not norm:
             return Fraction(0), Fraction(0), Fraction(0), norm_M
@@ -2983,7 +3045,7 @@ class GLML(Problem):
 def weighted_sum(G, logs):
     """A positive multiple of sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j), and the largest error of an entry.
 
-    logs: the log p_i of the classes, up to a constant.
+    G: a list with the matrix G_i of each class. logs: the log p_i of the classes, up to a constant.
     """
     pairs = [sorted(pair, key=logs.__getitem__) for pair in itertools.combinations(range(len(G)), 2)]
     sizes = [logs[a] + 2 * logs[b] for a, b in pairs]
@@ -3182,7 +3244,10 @@ def recompute(content):
 
 
 def recomputed(problem):
-    """The result of `recompute`, for a Problem that was read from a saved solution."""
+    """(objective, lower bound, gap, least eigenvalue of the metric, scale) for the Problem of a saved solution.
+
+    All but the eigenvalue are exact. Raises ValueError as `recompute` does.
+    """
     content = problem.content
     objective, bound, scale, *gap = problem.proof(content["metric"], content["dual"])
     require_named(content)
@@ -3347,8 +3412,9 @@ def is_own_basis(content):
 def are_best_weights(content):
     """True if the weights W (n, B) of plml are nearly optimal: g(W) is proved within 1e-6 g(W) of its minimum.
 
-    g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2 with the anchors u_b, the
-    rows of U. g is convex, so over rows of the simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
+    g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2. The rows u_b of U are the
+    anchors, and s_ij is the similarity, given or from the neighbours (`graph`). g is convex, so over rows of the
+    simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
     """
     params, n = content["params"], len(content["X"])
     X, U, W = (
@@ -3450,7 +3516,10 @@ def judge(case, answer):
 
 
 def metric_of(case, answer):
-    """The metric (d, d) of an answer, floats. Raises ValueError unless it holds a metric or components of that size."""
+    """The metric (d, d) of an answer, floats.
+
+    Raises ValueError unless the answer holds either a metric (d, d) or components (m, d), with finite numbers.
+    """
     given = [name for name in ("metric", "components") if name in answer]
     require(len(given) == 1, 'the answer must have "metric" or "components"')
     known = case.get("proof", {}).get("metric")
@@ -3538,7 +3607,11 @@ def verdict_on(case, M, claimed=None):
 
 
 def on_deviations(deviations):
-    """The verdict (refuted or inconclusive) and the reason if a Deviation is above METRIC or close to it; else None."""
+    """The verdict (refuted or inconclusive) and its reason if a Deviation is too large; None if the matrix is a metric.
+
+    Refuted: a share is clearly above METRIC, and all methods ask for the property (`sure`). Inconclusive: another share
+    is above METRIC, or near it.
+    """
     deviations = [each for each in deviations if each.share > METRIC * (1 - BORDER)]
     beyond = [each for each in deviations if each.share > METRIC * (1 + BORDER) and each.sure]
     if beyond:
@@ -3553,7 +3626,8 @@ def on_deviations(deviations):
 def on_objective(problem, M, interval, scale, claimed):
     """The verdict on M by its objective, the reason, and the bounds of its gap relative to the scale.
 
-    interval: fractions around the optimum. claimed: as in `verdict_on`.
+    interval: fractions around the optimum. claimed: the objective that the answer claims; None if it claims no
+    objective.
     """
     low, high = interval
     values = [problem.objective(at) for at in problem.judged_as(M)]
@@ -3577,7 +3651,8 @@ def on_objective(problem, M, interval, scale, claimed):
 def agrees(claimed, values, low, scale, rounding):
     """True if the claimed objective may be that of the metric.
 
-    values: the objectives of the Metrics. low: a lower bound of the optimum. rounding: a bound of their errors.
+    values: the objectives of the matrices that the metric is judged as. low: a lower bound of the optimum. rounding: a
+    bound of the errors of the values.
     """
     if not isinstance(claimed, (int, float)) or not abs(claimed) < sys.float_info.max:
         return False
@@ -3587,7 +3662,7 @@ def agrees(claimed, values, low, scale, rounding):
 
 
 def figure(claimed):
-    """The text of a claimed objective."""
+    """The claimed objective as text for a message; an integer of more than 20 digits is not printed."""
     if isinstance(claimed, int) and abs(claimed) >= 10**20:
         return "an integer has more than 20 digits"
     return repr(claimed) if isinstance(claimed, (int, float)) else shown(claimed)
@@ -3610,7 +3685,10 @@ def by_gap(least, most, scale, rounding):
 
 
 def on_trace(problem, M):
-    """The verdict on a metric of glml where the optimum is 0, and its reason: the ratio |tr A^-1 B| / ||A^-1||."""
+    """The verdict on a metric M of glml where the optimum is 0, and its reason.
+
+    The ratio |tr A^-1 B| / ||A^-1|| decides, where A is M with its determinant made 1.
+    """
     t, norm, *_ = problem.trace(problem.queries[0], M)
     share = float(t / norm)
     text = f"the optimum is 0, and |tr A^-1 B| is {share:.3g} of the norm of A^-1"
@@ -3620,7 +3698,10 @@ def on_trace(problem, M):
 
 
 def on_step(case, problem, M, scale):
-    """The verdict on whether M is stationary, and its reason."""
+    """The verdict on whether M is stationary, and its reason: the bounds of the gain that is still possible.
+
+    case: has the stored metric and dual variables. scale: that of the stored metric.
+    """
     at, stored = problem.judged_as(M)[-1], np.array(case["proof"]["metric"], float)
     here = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
     try:
@@ -3642,9 +3723,9 @@ def on_step(case, problem, M, scale):
 
 
 def gain_towards(problem, at, here, other):
-    """A lower bound of the gain of the step: the largest decrease of its function at 12 points on the way to a matrix.
+    """A lower bound of the gain of the step: the largest decrease of its function at 12 points on the way to `other`.
 
-    at: the Metric. here: the same matrix in floats. other: the matrix to go to.
+    at: the metric as a Metric. here: the same in floats. other: the matrix (d, d) to go to.
     """
     value = problem.step(at)
     points = (here + 2.0**-k * (other - here) for k in range(12))
@@ -3655,7 +3736,10 @@ def gain_towards(problem, at, here, other):
 
 
 def of_cone(M, where=""):
-    """Yield two Deviations of M: how far it is from symmetric, and from psd. where: the beginning of their texts."""
+    """Yield two Deviations of the matrix M: how far it is from symmetric, and from psd.
+
+    where: the beginning of their texts.
+    """
     M = M / (np.abs(M).max() or 1.0)
     norm = np.linalg.norm(M) or 1.0
     yield Deviation(np.abs(M - M.T).max() / norm, where + "asymmetric")

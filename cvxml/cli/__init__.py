@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line, `cvxml COMMAND ...`: main.py has the parser and most commands, the other modules have the rest."""

@@ -22,7 +22,11 @@ _LETTERS = 24  # most letters of a label in that line
 def add_problem(
     command: argparse.ArgumentParser, arguments: Sequence[str] | None, solving: bool = False
 ) -> None:
-    """Add the options for the data and the parameters of a problem. arguments: as in `add_parameters`."""
+    """Add the options for the data and the parameters of a problem to a command.
+
+    arguments: the words of the command line, if known; then the help shows the parameters of their method only.
+    solving: the command is `solve`, which takes more parameters.
+    """
     from cvxml.cli.parameters import add_parameters
 
     command.usage = f"{command.prog} METHOD DATA [OPTION ...]"
@@ -80,7 +84,7 @@ def add_candidate(command: argparse.ArgumentParser) -> None:
 
 
 class Problem(NamedTuple):
-    """The data, the parameters, and the names of the features (empty if the file has none)."""
+    """The data X (n, d) and y (n,), the parameters, and the names of the features (empty if the file has none)."""
 
     X: Any
     y: Any
@@ -89,7 +93,10 @@ class Problem(NamedTuple):
 
 
 def problem(parsed: argparse.Namespace, solving: bool = False) -> Problem:
-    """Return the problem that the options state. One line on the standard error says which data were read."""
+    """Return the problem that the parsed options state. One line on the standard error says which data were read.
+
+    solving: the command is `solve`, which takes more parameters than `check` and `evaluate`.
+    """
     from cvxml import datasets
     from cvxml.cli.parameters import given
     from cvxml.core.files import Settled, load_table, settled
@@ -130,7 +137,7 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return {"metric": ...} or {"components": ...}, read from the files of these options; {} if neither is given."""
+    """Return {"metric": ...} or {"components": ...}, the array in the file of this option; {} if neither is given."""
     from cvxml.core.files import read_array
 
     given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}

@@ -1,6 +1,7 @@
 """The command `demo`: three short acts that show what cvxml does. Exit codes as in main.py.
 
-1. Four methods are solved twice, as the literal cvxpy problem and by the fast solver, and the results are compared.
+1. Four methods are solved twice, and the results are compared. A general solver gets the literal problem (the paper's
+formulas in cvxpy), and then our fast solver solves the same problem.
 2. A metric from a program with a mistake is refuted, and the mistake is named.
 3. A picture is saved: a metric of LMNN, and its certificate.
 """
@@ -88,7 +89,7 @@ def _demo(parsed: argparse.Namespace) -> int:
 
 
 def _solved() -> Iterator[tuple[str, bool]]:
-    """Yield a line for each problem, and whether both results are certified and agree, as in `cvxml verify`.
+    """Yield for each problem a line of text, and whether both solvers have certified results that agree.
 
     A problem whose results disagree has a second line, with the reason.
     """
@@ -102,7 +103,7 @@ def _solved() -> Iterator[tuple[str, bool]]:
 
 
 def _checked() -> Iterator[str]:
-    """Yield the lines of a report on a metric with a mistake."""
+    """Yield the lines of a short report on a metric of MLSVM that a program with a mistake would return."""
     import cvxml
     from cvxml import datasets
 

@@ -28,11 +28,12 @@ def new_token() -> str:
 
 
 class Guard:
-    """An ASGI app that passes the requests of one page on, and answers all others with 403.
+    """An ASGI app that passes the requests of one page on to `app`, and answers all others with 403.
 
     A request passes if its path begins with the token, and if its Host and its Origin are this machine with this port.
     A browser sends no Origin when it opens a page, but always when it opens a websocket. Therefore a page may lack an
-    Origin, and a websocket may not. Sessions begin only at the websocket `/ws`, and at most `pages` run at a time.
+    Origin, and a websocket may not. Sessions begin only at the websocket `/ws`, and at most `pages` run at a time. A
+    session counts until `kept` seconds after its page is closed, on the clock `clock`.
     """
 
     def __init__(
@@ -99,9 +100,9 @@ async def _refuse(scope: Message, send: Send) -> None:
 
 
 def _without_referrer(send: Send) -> Send:
-    """Return a `send` that adds the header "Referrer-Policy: no-referrer".
+    """Return a function that sends a message as `send` does, with the header "Referrer-Policy: no-referrer" added.
 
-    Without it, a browser may send the address, which holds the token, to other sites.
+    Without this header, a browser may send the address, which holds the token, to other sites.
     """
 
     async def sending(message: Message) -> None:

@@ -54,7 +54,7 @@ class _Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but report an unknown option with the help of the command."""
+        """Parse as argparse does, but report an unknown option as an error of its command, with a similar known one."""
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("-"):
             name = unknown[0].partition("=")[0]
@@ -128,7 +128,7 @@ def _drop_output() -> None:
 
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
-    """Raise ValueError if a word of `first` is neither a command nor an option; the message tells what to type."""
+    """Raise ValueError if a word of `first` is neither one of `commands` nor an option. The message says what to do."""
     from cvxml.methods import known
 
     for word in first:
@@ -143,7 +143,11 @@ def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
 
 
 def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return the parser of the command line. With `arguments`, only the options that these need exist, to save time."""
+    """Return the parser of the command line.
+
+    arguments: the words to parse. The parser then gets only the options that these words need, which saves time. None:
+    all options.
+    """
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
@@ -422,7 +426,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _queries(parsed: argparse.Namespace) -> Any:
-    """Return the points of --queries; None without this option.
+    """Return the points in the file of the option --queries, one per row; None without this option.
 
     Raises ValueError without --predictions, and with --standardize.
     """

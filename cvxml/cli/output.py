@@ -1,4 +1,7 @@
-"""Check the output files of a command before any work, so that the user does not lose an input or another file."""
+"""Check the output files of a command, and print a metric.
+
+The check comes before any work, so that the user does not lose an input or another file.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +69,10 @@ def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()
 def metric_lines(metric: FloatArray, names: Sequence[str]) -> list[str]:
     """Return the lines that show a metric (d, d) with the names (d,) of its features.
 
-    With more than `SHOWN` features, or with several metrics (q, d, d), only the largest entries are shown, and a hint
-    how to save them all. names: empty, or of another length if the metric is not one of the features (a kernel).
+    With more than `SHOWN` features, only the largest entries are shown. For several metrics (q, d, d), only their
+    number is shown. In both cases the lines name the option that saves the whole metric. If `names` has not d names,
+    the features are called x0, x1, and so on. This happens if the file has no names, or if the metric of a kernel
+    method does not act on the features.
     """
     d = metric.shape[-1]
     called = [
@@ -96,7 +101,7 @@ def metric_lines(metric: FloatArray, names: Sequence[str]) -> list[str]:
 
 
 def _inputs(parsed: argparse.Namespace, output: str) -> Iterator[str]:
-    """Yield every file that the command may read, except the option `output`.
+    """Yield the path of every file that the command may read; the option `output` is left out.
 
     Each text of the options may name a file: a path, a stored data set, or a folder of cases.
     """
@@ -122,7 +127,11 @@ def _same(one: str, other: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
-    """Return True for a file of cvxml: a solution, the hints beside it, rows of `conform`, or the picture of `demo`."""
+    """Return True for a file that cvxml wrote.
+
+    Such a file is a saved solution, the JSON that `certify --side` writes, the rows of `conform`, or the picture of
+    `demo`.
+    """
     from cvxml.core.files import read_json, read_npz
 
     with open(path, "rb") as stream:

@@ -48,11 +48,12 @@ def add_tol(command: argparse.ArgumentParser) -> None:
 def add_parameters(
     command: argparse.ArgumentParser, arguments: Sequence[str] | None, solving: bool = False
 ) -> None:
-    """Add an option for each parameter of any method.
+    """Add an option for each parameter of any method to a command.
 
-    arguments: the arguments to parse. If they are for another command, no option is added and no method is imported.
-        The help shows the parameters of the method that they name; without a method, it shows no parameters. Without
-        `arguments` it shows all parameters.
+    arguments: the words of the command line. If they are for another command, no option is added and no method is
+        imported. The help shows the parameters of the method that they name; without a method, it shows no parameters.
+        If `arguments` is None, the help shows all parameters.
+    solving: include the SOLVE_PARAMETERS, which only `solve` takes.
     """
     if arguments is not None and not command.prog.endswith(" ".join(arguments[:1])):
         return
@@ -80,7 +81,8 @@ def _titles(prog: str, method: str | None) -> tuple[str, str]:
 def given(parsed: argparse.Namespace, solving: bool) -> dict[str, Any]:
     """Return {name: value} of the parameters that were given as options.
 
-    Raises ValueError for a parameter that the method does not have, and for a bad value.
+    solving: include the SOLVE_PARAMETERS, which only `solve` takes. Raises ValueError for a parameter that the method
+    does not have, and for a bad value.
     """
     own = _parameters_of(parsed.method, solving)
     typed = {name: getattr(parsed, name) for name in offered(solving) if getattr(parsed, name) is not None}

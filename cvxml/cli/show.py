@@ -1,4 +1,8 @@
-"""`cvxml show`: the mathematics of a method beside its literal source, each formula at the line that implements it."""
+"""`cvxml show`: the mathematics of a method beside its literal source, each formula at the line that implements it.
+
+The statement of a method has sections. A section is prose, or the source code of a function with the rows of
+mathematics that its lines implement.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,11 @@ PROSE = 110  # most columns of the text above and below
 
 
 class Placed(NamedTuple):
-    """The code of a statement, the remarks above and below it, and the rows of mathematics at lines of the code."""
+    """The statement of a method, arranged for printing.
+
+    above, below: the sections of prose before and after the code. code: all lines of code. beside: {line number of the
+    code: the rows of mathematics that this line implements}.
+    """
 
     above: list[Section]
     code: list[str]
@@ -45,8 +53,9 @@ def show(method: str, width: int, latex: bool = False) -> str:
 def side_by_side(statement: Statement, width: int) -> list[str]:
     """Return the lines of mathematics and code, function by function.
 
-    With at least NARROWEST columns left for the mathematics, there are two columns. Otherwise the mathematics goes
-    above the lines of code as comments, as in the source. Lines have at most `width` columns, unless the code is wider.
+    If at least NARROWEST columns are left for the mathematics, it stands in a column to the left of the code. Otherwise
+    it stands above the lines of code as comments, as in the source. Lines have at most `width` columns, unless the code
+    is wider.
     """
     placed = place(statement)
     room = min(width - max(map(len, placed.code)) - 3, WIDEST)
@@ -61,7 +70,7 @@ def side_by_side(statement: Statement, width: int) -> list[str]:
 
 
 def place(statement: Statement) -> Placed:
-    """Sort the parts of a statement: sections before the first function go above, those after it below."""
+    """Arrange the parts of a statement: the code, the mathematics at its lines, the prose above and below the code."""
     placed = Placed([], [], {}, [])
     for part in statement.parts:
         if not part.code:
@@ -95,9 +104,10 @@ def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> li
 
 
 def _comments(beside: dict[int, list[Row]], code: Sequence[str], width: int) -> list[str]:
-    """Return the code with the mathematics above its line, after `#:`, as in the source but without LaTeX.
+    """Return the lines of code, with the mathematics of each line above it, after `#:`.
 
-    beside: {line number of the code: its rows of mathematics}.
+    The comments of the source have the same text, and LaTeX besides. beside: {line number of the code: its rows of
+    mathematics}.
     """
     lines = []
     for i, line in enumerate(code):

@@ -21,7 +21,7 @@ LISTS = ("neighbors", "targets", "triplets", "pairs", "quadruplets")
 
 
 def about(asked: Asked) -> About:
-    """Return the description of the inputs of `asked`.
+    """Return the description of the inputs of `asked`, the checked arguments of a call of `check`.
 
     A parameter is marked "given" or "default". If neighbour lists (or targets, or triplets) were made from X and y, the
     description contains this too.

@@ -1,4 +1,7 @@
-"""A question to `check`, after its inputs were checked."""
+"""The arguments of `check` after they were checked, and helpers for them.
+
+The modules that judge a metric get the arguments as one tuple, `Asked`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ Diagnosed: TypeAlias = bool | Literal["all"]
 
 
 def check_diagnosed(given: Any) -> Diagnosed:
-    """Return the argument `diagnosed` of `check`: True, False or "all". Raises ValueError for other input."""
+    """Return the argument `diagnosed` of `check`: whether to search for the mistake that explains a refuted metric.
+
+    It is True (for a limited time), False, or "all" (without a limit). Raises ValueError for other input.
+    """
     if given in (True, False):
         return bool(given)
     if isinstance(given, str) and given == "all":
@@ -43,7 +49,14 @@ def uninterrupted(solution: Solution) -> Solution:
 
 
 class Asked(NamedTuple):
-    """The checked arguments of `check`: a claim about a metric, about an objective, or about both."""
+    """The checked arguments of `check`: a claim about a metric, about an objective, or about both.
+
+    X, y and params are as the user gave them; given is what `Method.instance` made of them. candidate (d, d): the
+    metric to judge. components (m, d): its transform, if the user gave this one. value: the claimed objective. claim:
+    "optimal" or "stationary". tol: relative to the scale. exact: judge in exact arithmetic. diagnosed: search for the
+    mistake that explains a refuted metric. until: the end of the search for a proof, on the clock perf_counter.
+    callback: called at each step of this search.
+    """
 
     method: str
     # X (n, d), y (n,) and params as the user gave them; a misreading changes them
@@ -74,7 +87,8 @@ class Asked(NamedTuple):
     def lists(self) -> str:
         """Return the name of the parameter that takes lists: "targets", "triplets" or "neighbors".
 
-        Ties may change these lists, so a report asks for them under this name.
+        Ties between distances may lead to other lists. In this case a report asks the user to give the lists by this
+        parameter.
         """
         return next((name for name in ("targets", "triplets") if name in self.module.PARAMETERS), "neighbors")
 

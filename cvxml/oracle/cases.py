@@ -35,7 +35,12 @@ _OF_PART: dict[str, type] = {"answer": dict, "sets": list, "tolerance": float}
 
 @dataclass(frozen=True)
 class Case:
-    """One case file. kind: "problem" (the answer is a metric) or "part" (the answer is a few named arrays)."""
+    """One case file. kind: "problem" (the answer is a metric) or "part" (the answer is a few named arrays).
+
+    formula: the id of the method, for example "mmc:diagonal". flags: what is special about the data, for example
+    "ties". asks: {field of the answer: its description}. inputs: the features, labels, parameters and lists. content:
+    everything in the file, with the known answer.
+    """
 
     id: str
     kind: str
@@ -69,9 +74,10 @@ class Case:
 
 
 def parameters(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs without X and y, and without the lists by class if "neighbors" is present.
+    """Return the inputs without X and y, by the parameter names of `cvxml.check`.
 
-    The lists by class ("targets" and "impostors") repeat the content of "neighbors".
+    If "neighbors" is present, "targets" and "impostors" are left out too. They have the same neighbours, divided by
+    class.
     """
     repeated = LISTS if "neighbors" in inputs else ()
     return {k: v for k, v in inputs.items() if k not in ("X", "y", *repeated)}

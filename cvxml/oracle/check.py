@@ -1,6 +1,8 @@
 """Judge a metric or an objective that another program computed (docs/oracle.md, docs/duality.md).
 
-Everything is recomputed from X, y and the candidate. This module checks the inputs; convex.py and stationary.py judge.
+Everything is recomputed from X, y and the candidate, which is the metric or the objective to judge. This module checks
+the inputs; convex.py and stationary.py judge. A misreading is another problem that a program may solve by mistake, for
+example with a factor left out.
 """
 
 from __future__ import annotations
@@ -62,33 +64,33 @@ def check(
     Give the candidate as metric or as components, or give a claimed_objective, alone or beside a metric.
 
     metric: the psd matrix as the method's paper writes it, for example (d, d) for "mlsvm". For "glml", it is the matrix
-    of determinant 1 at `query` (d,), or matrices (q, d, d) at `query` (q, d). If it is a Solution, only its metric is
-    judged.
+        of determinant 1 at `query` (d,), or matrices (q, d, d) at `query` (q, d). If it is a Solution, only its metric
+        is judged.
     components: L (m, d), with M = L^T L.
     claimed_objective: a reported value of the objective.
     neighbors: the neighbour lists that the candidate was computed with. Without them the verdict is inconclusive if a
-    tie between neighbours could change it.
-    query: the points (d,) or (q, d) of local metrics, for "glml".
+        tie between neighbours could change it.
+    query: the points (d,) or (q, d) at which the local metrics of "glml" were learned.
     targets: the targets of each point, for methods that take targets.
     pairs: the similar and dissimilar pairs, for methods that take pairs.
     params: the other parameters of the method.
     claim: "optimal" or "stationary". If the problem is convex, "optimal" is the default and the only choice. Otherwise
-    "stationary" is the default (see oracle/stationary.py).
+        "stationary" is the default, and "optimal" means the global optimum.
     tol: tolerance relative to the scale of the problem, a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
     exact: judge in exact arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
-    diagnosed: search for a misreading that explains a refuted metric. True: for at most eight times the processor time
-        of our own solve, plus 4 s. A note names the parts of the search that were left out. "all": search
-        everything, however long it takes. False: do not search.
+    diagnosed: search for a misreading that explains a refuted metric: another problem that a program may solve by
+        mistake. True: for at most eight times the processor time of our own solve, plus 4 s. A note names the parts of
+        the search that were left out. "all": search everything, however long it takes. False: do not search.
     time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
-    candidate's own convex step is one step. When the time ends, the verdict follows from the results so far. Without a
-    proof it is inconclusive. Misreadings are not searched for then.
+        candidate's own convex step is one step. When the time ends, the verdict follows from the results so far.
+        Without a proof it is inconclusive. Misreadings are not searched for then.
     callback: called with a Step each time that the search measures the gap.
 
     Certified: the metric is feasible, and gap <= tol * scale + rounding.
     Refuted: the metric is not feasible, or our own metric is better by more than this.
     Close: refuted, but the gap is at most 1e-2 of the scale, and no known misreading explains the candidate. If the
-    problem is not convex, the claim must be "stationary", and the convex step and the descent from the candidate must
-    each gain at most 1e-2 of the scale.
+    problem is not convex, the claim must be "stationary". Then a convex step from the candidate, and a descent from
+    there, may each gain at most 1e-2 of the scale.
     Inconclusive: otherwise. The report gives the reason.
 
     Raises ValueError for bad input.
@@ -156,7 +158,10 @@ def check(
 
 
 def _judged(asked: Asked) -> Report:
-    """Return the report on a question; inconclusive if the time ended before our search certified a metric."""
+    """Return the report on the claim in `asked`.
+
+    It is inconclusive if the time limit ended before our search had a metric with its certificate.
+    """
     try:
         return check_convex(asked) if asked.module.CLAIM == "optimal" else check_stationary(asked)
     except OutOfTime:
@@ -187,7 +192,11 @@ def _of_each_query(
     queries: FloatArray,
     d: int,
 ) -> list[Candidate]:
-    """Return one candidate per row of `queries` (q, d), from metrics (q, d, d) or components (q, m, d)."""
+    """Return one candidate per row of `queries` (q, d), from metrics (q, d, d) or components (q, m, d).
+
+    d: the size of each metric. Raises ValueError for a claimed objective, because each query has an objective of its
+    own.
+    """
     if claimed_objective is not None:
         raise ValueError("a claimed objective is judged at one query: give query of shape (d,)")
     if len(queries) == 0:

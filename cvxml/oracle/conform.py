@@ -45,7 +45,10 @@ Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 class Row:
     """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error.
 
-    expected: for an answer that may be unconverged, a sentence with the gap that a plain first-order program has.
+    case: its id. formula: the id of its method. gap, rel_gap: the gap, absolute and relative to the scale of the
+    problem. diagnosis: sentences on the mistakes that explain the answer. message: the reason of the verdict. seconds:
+    the time of the program. expected: for an answer that may be unconverged, a sentence with the gap of a plain
+    first-order program.
     """
 
     case: str
@@ -91,10 +94,13 @@ def conform(
     """Run a program on each case and return one Row per case.
 
     program: a command (a list of the program and its arguments), or a function from a question to an answer.
-    time_limit, memory_limit, env, workdir: as in `Surroundings`; they apply to a command only.
-    tol: as in `check`. say: called with a line of text before each case.
+    time_limit, memory_limit: seconds for each case, and GB for each process.
+    env: names of environment variables that the program gets besides a few such as PATH.
+    workdir: the folder in which the program runs; None: an empty folder.
+    tol: tolerance relative to the scale of the problem: a number, "strict", "normal" or "loose".
+    say: called with a line of text before each case.
 
-    Raises ValueError if the command cannot be started.
+    The limits, env and workdir apply to a command only. Raises ValueError if the command cannot be started.
     """
     check_tol(tol)
     within = Surroundings(time_limit, memory_limit, tuple(env), workdir)
@@ -110,7 +116,8 @@ def conform_case(
 ) -> Row:
     """Run one case and return its Row.
 
-    A Python function is called in this process, so `within` does not limit it.
+    program: a command (a list of words), or a Python function from a question to an answer. within: the limits, the
+    folder and the environment variables of a command. They do not apply to a function, which is called in this process.
     """
     started = time.perf_counter()
     if callable(program):
@@ -144,7 +151,10 @@ def _said(error: Exception) -> str:
 
 
 def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
-    """Return the Row of an answer: judged by `check` for a problem, number by number for a part."""
+    """Return the Row of an answer.
+
+    The answer to a problem is judged by `check`. The numbers of a part are compared with the stored ones.
+    """
     if "unsupported" in answer:
         return Row(case.id, case.formula, "skipped", message=cut(str(answer["unsupported"]), SAID))
     if case.kind == "part":
@@ -190,10 +200,10 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
 
 
 def _gaps(report: Report) -> tuple[float | None, float | None]:
-    """Return the gap that the verdict is about, and this gap relative to the scale of the problem.
+    """Return the gap that the verdict is about, absolute and relative to the scale of the problem.
 
-    If the problem is not convex, this is the gap of the convex step at the candidate. None for a matrix that is not a
-    metric, because `check` computes the gap of its projection.
+    If the problem is not convex, this is the gap of the convex step at the candidate. Both are None if the matrix is
+    not a metric: then the gap in the report belongs to its projection on the metrics.
     """
     if report.feasibility is not None and not report.feasibility.feasible:
         return None, None
@@ -205,7 +215,7 @@ def _gaps(report: Report) -> tuple[float | None, float | None]:
 def as_table(rows: Sequence[Row]) -> str:
     """Return the rows as a table: case, verdict, relative gap, seconds. Reasons follow rows that are not certified.
 
-    The last line says what to do next.
+    The last line says what the author of the program should do next.
     """
     width = max((len(printable(row.case)) for row in rows), default=len("case")) + 2
     lines = [f"{'case':<{width}}{'verdict':<14}{'relative gap':>14}{'seconds':>9}"]
@@ -218,7 +228,11 @@ def as_table(rows: Sequence[Row]) -> str:
 
 
 def _next_step(rows: Sequence[Row]) -> list[str]:
-    """Return one sentence on what to do, about the first row that matters most; no sentence without rows."""
+    """Return a list with one sentence: what the author of the program should do next; an empty list without rows.
+
+    The sentence is about the first row of the most urgent kind: an error, then a named mistake, then another refuted or
+    close answer, then an inconclusive one.
+    """
     first = {row.verdict: row for row in reversed(rows)}
     named = next((row for row in rows if row.verdict == "refuted" and row.diagnosis), None)
     if "error" in first:

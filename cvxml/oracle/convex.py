@@ -1,7 +1,9 @@
 """Judge a metric, or a claimed optimal objective, of a convex problem. The rules are in convex_rules.py.
 
 The fast solver gives dual variables and a metric of our own. The method's certificate turns the dual variables into a
-lower bound. If our metric is better than the candidate, it is the witness that refutes the candidate.
+lower bound. If our metric is better than the candidate, it is the witness that refutes the candidate. A ruling is a
+verdict with its reasons. A misreading is another problem that a program may solve by mistake; diagnose.py searches for
+one.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ def check_convex(asked: Asked) -> Report:
 
 
 def _reference(asked: Asked) -> Reference:
-    """Return our own solution.
+    """Return our own solution of the problem.
 
     If an objective is claimed, the problem is solved tightly, because the objective is compared with our bounds.
     """
@@ -76,7 +78,11 @@ def _reference(asked: Asked) -> Reference:
 
 
 def _rule(asked: Asked, facts: OnMetric) -> Ruled:
-    """Judge the metric in double precision, then exactly if asked, and revise the ruling."""
+    """Judge the metric in double precision, and also in exact arithmetic if the user asked for it.
+
+    The last step replaces a ruling that claims more than is proved (`REVISIONS`). facts: the certificate of the metric
+    and our own solution.
+    """
     ruled = Ruled(asked, facts, judge_metric(facts))
     if asked.exact and _may_be_judged_exactly(facts, ruled.ruling.verdict):
         ruled = _exactly(ruled)
@@ -84,14 +90,18 @@ def _rule(asked: Asked, facts: OnMetric) -> Ruled:
 
 
 def _may_be_judged_exactly(facts: OnMetric, verdict: Verdict) -> bool:
-    """False for a matrix that is not a metric, and for a verdict that a tie may change."""
+    """Return True if the verdict may be decided in exact arithmetic.
+
+    It is False for a matrix that is not a metric, and for a verdict that may change with the order of tied neighbours.
+    """
     return facts.proof.feasibility.feasible and not (facts.ties and verdict is not Verdict.CERTIFIED)
 
 
 def _exactly(in_floats: Ruled) -> Ruled:
     """Return the ruling in exact arithmetic, with the exact interval of the candidate.
 
-    If exact arithmetic finds no proof, a refutation in double precision stands; any other ruling becomes inconclusive.
+    in_floats: the ruling in double precision. If exact arithmetic finds no proof, a refutation in double precision
+    stands; any other ruling becomes inconclusive.
     """
     asked = in_floats.asked
     assert asked.candidate is not None
@@ -106,9 +116,10 @@ def _exactly(in_floats: Ruled) -> Ruled:
 
 
 def _may_be_misread(ruled: Ruled) -> bool:
-    """Return True for a refuted metric, and for an inconclusive one if a tie may be the cause.
+    """Return True if a misreading may explain the metric, so that a search for one is useful.
 
-    A wrong claimed objective does not count here, because it gives no information about the metric.
+    This holds for a refuted metric, and for an inconclusive one if a tie may be the cause. A wrong claimed objective
+    does not count, because it gives no information about the metric.
     """
     open_tie = ruled.facts.ties and not ruled.facts.proof.undecided
     verdict = ruled.ruling.verdict
@@ -116,9 +127,10 @@ def _may_be_misread(ruled: Ruled) -> bool:
 
 
 def _with_value(metric: Ruling | None, value: Ruling | None) -> Ruling | None:
-    """Return the ruling on the objective, with the reasons against the metric in front.
+    """Return the ruling on the claimed objective, or the ruling on the metric if there is none on the objective.
 
-    If there is no ruling on the objective, return the ruling on the metric.
+    metric, value: the two rulings. The reasons about the metric are put in front if the metric is refuted or close, or
+    if the ruling on the objective is inconclusive.
     """
     if metric is None or value is None:
         return value or metric
@@ -128,7 +140,11 @@ def _with_value(metric: Ruling | None, value: Ruling | None) -> Ruling | None:
 
 
 def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield notes: a looser tolerance that certifies the metric, and that no misreading was named."""
+    """Yield notes for the report of a metric.
+
+    A note may name a looser tolerance at which the metric is certified, say that no misreading was named, or list the
+    parts of the search for misreadings that were left out.
+    """
     if verdict in (Verdict.REFUTED, Verdict.CLOSE):
         yield from _looser(ruled.facts)
     if _may_be_misread(ruled) and ruled.asked.diagnosed and not diagnosis.named:
@@ -138,7 +154,7 @@ def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str
 
 
 def _looser(facts: OnMetric) -> Iterator[str]:
-    """Yield a note if the metric is certified at a looser tolerance with a name."""
+    """Yield a note if the metric is certified at "normal" or "loose", and this tolerance is looser than the user's."""
     for name, tol in TOLERANCES.items():
         if tol > facts.tol and judge_metric(facts._replace(tol=tol)).verdict is Verdict.CERTIFIED:
             yield f"at the tolerance {name} ({tol:g}) the metric is certified: it is near the optimum, not optimal"
@@ -148,8 +164,9 @@ def _looser(facts: OnMetric) -> Iterator[str]:
 def _witness(asked: Asked, verdict: Verdict, reference: Solution, ruled: Ruled | None) -> Witness | None:
     """Return our metric as a witness of a refutation, or None if it is not proved to be better.
 
-    It may not be better if the candidate is not a metric, or if no metric attains the claimed objective. An improvement
-    that the errors of the two objectives can explain does not count.
+    It need not be better if the refuted matrix is not a metric, or if the claimed objective is below the optimum. An
+    improvement that the errors of the two objectives can explain does not count. ruled: the ruling on the metric; None
+    if only an objective was claimed.
     """
     if verdict not in (Verdict.REFUTED, Verdict.CLOSE):
         return None

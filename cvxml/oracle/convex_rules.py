@@ -29,7 +29,12 @@ LOST_DIGITS = 1e-8
 
 
 class OnMetric(NamedTuple):
-    """The facts about a metric that the rules use."""
+    """The facts about a metric that the rules use.
+
+    proof: its certificate. reference: our own solution. scale: the scale of the problem. tol: the tolerance, relative
+    to the scale. ties: the number of neighbourhoods with a tie for the last place. lists: the name of the parameter for
+    lists of neighbours, with which the user can settle the ties.
+    """
 
     proof: Certificate  # of the metric
     reference: Solution  # our own solution
@@ -119,7 +124,10 @@ def _not_tight(f: OnMetric) -> str:
 
 
 def _rounded(found: Feasibility) -> str:
-    """Return a hint if the matrix is so near a metric that the program may have printed too few digits."""
+    """Return a hint for the user if the matrix is nearly a metric: the program may have printed too few digits.
+
+    found: how far the matrix is from a metric.
+    """
     near = found.beyond_limits <= FEW_DIGITS
     return "; if the numbers are rounded, give all their digits" if near else ""
 
@@ -215,7 +223,12 @@ def judge_metric(facts: OnMetric) -> Ruling:
 
 
 class Ruled(NamedTuple):
-    """A ruling on a metric, with the facts that may change it."""
+    """A ruling on a metric, with the facts that may change it.
+
+    asked: the arguments of `check`. facts: the certificate of the metric and our own solution. exact: the interval in
+    exact arithmetic, if it decided. better_by: the exact objective of the metric minus that of our solution, if this
+    refuted the metric in exact arithmetic; otherwise 0.
+    """
 
     asked: Asked
     facts: OnMetric
@@ -230,9 +243,9 @@ class Ruled(NamedTuple):
 
     @property
     def above(self) -> float:
-        """An upper bound of the computed objective minus the exact objective of the candidate, beyond rounding.
+        """How much smaller the exact objective of the candidate may be than the computed one, beyond rounding.
 
-        0 for a matrix that is not a metric.
+        It is an upper bound, and 0 for a matrix that is not a metric.
         """
         asked, facts = self.asked, self.facts
         if asked.candidate is None or not facts.proof.feasibility.feasible:
@@ -241,7 +254,7 @@ class Ruled(NamedTuple):
 
     @property
     def is_within_error(self) -> bool:
-        """True if the candidate may be as good as our metric, because of the error bound `above`."""
+        """True if the error `above` of the candidate's objective may explain why our metric seems to be better."""
         above, facts = self.above, self.facts
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
 
@@ -258,7 +271,7 @@ class Ruled(NamedTuple):
 
     @property
     def is_unsolved(self) -> bool:
-        """True if our solution is not optimal, so that its scale may be wrong."""
+        """True if our own solution is not certified optimal. Then its scale may be wrong."""
         status = self.facts.reference.status
         return status is Status.TIME_LIMIT or (status is not Status.CONVERGED and self.exact is None)
 
@@ -298,7 +311,7 @@ def _close(r: Ruled) -> tuple[str, ...]:
 
 
 def _of_closed_form(share: float) -> str:
-    """Return why a program with a closed form has the relative gap `share`."""
+    """Return the likely cause of the relative gap `share`, as a clause, for a method with a closed form."""
     if share <= LOST_DIGITS:
         return "either digits were lost, or it solves a slightly different problem"
     return (
@@ -314,7 +327,13 @@ CLOSE_METRIC: Rule[Ruled] = Rule(
 
 
 class OnValue(NamedTuple):
-    """The facts about a claimed objective: that of a metric, or a claimed optimal value without a metric."""
+    """The facts about a claimed objective: that of a metric, or a claimed optimal value without a metric.
+
+    value: the claimed objective. tol: the tolerance, relative to `scale`, the scale of the problem. proof: the
+    certificate of the metric; None without a metric. reference: our own solution. ties: the number of neighbourhoods
+    with a tie for the last place. lists: the name of the parameter for lists of neighbours, with which the user can
+    settle the ties.
+    """
 
     value: float
     tol: float
@@ -341,7 +360,8 @@ class OnValue(NamedTuple):
     def is_of_another(self) -> bool:
         """True if the value differs from the objective of the given metric by more than the tolerance.
 
-        If our solution is not certified, the smaller of our scale and the metric's scale is used.
+        The tolerance is relative to a scale. If our solution is not certified, this is the smaller of our scale and the
+        scale at the metric.
         """
         if self.proof is None:
             return False

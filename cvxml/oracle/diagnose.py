@@ -170,7 +170,8 @@ def told(
 
     own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
     beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf.
-    It replaces `own` in the rules for the nearest problems. dropped: the explanations that `by_chance` dropped.
+    It replaces `own` in the rules for the nearest problems. dropped: the explanations that also fit an error in a
+    random direction, and were left out (`by_chance`).
     """
     beside = own if beside is None else beside
 
@@ -212,9 +213,9 @@ def told(
 
 
 def _unlisted(best: Explanation, beside: Left, passed: bool) -> str:
-    """Return the rule that keeps an explanation from the nearest problems, as a clause; empty if it meets all rules.
+    """Return why the explanation `best` is not listed as a nearest problem, as a clause; empty if it meets all rules.
 
-    passed: True if it passed the tests of chance.
+    beside: the gap in the user's problem. passed: True if an error in a random direction would not fit as well.
     """
     if not math.isfinite(beside.share):
         return "its gap is compared with that in your problem, and this one is not known"
@@ -228,8 +229,8 @@ def _unlisted(best: Explanation, beside: Left, passed: bool) -> str:
 def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float) -> str:
     """Return a sentence on the fitted number with the smallest gap; empty if it explains little.
 
-    less: the explanations with a clearly smaller gap that passed the tests of chance. smallest: the smallest relative
-    gap without a fitted number.
+    less: the explanations with a clearly smaller gap that errors in random directions do not fit. own: the gap in the
+    user's problem. smallest: the smallest relative gap of an explanation without a fitted number.
     """
     limit = min(smallest, _capped_gap(own) / BETTER)
     fits = [each for each in less if each.fit and not each.slight and each.left.share < limit]
@@ -257,7 +258,8 @@ def simplest(found: list[Explanation]) -> list[Explanation]:
 def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) -> float:
     """Return the expected number of tried explanations that would fit an error in a random direction as well.
 
-    own: the gap in the user's problem. p: the number of free numbers in the metric. tried: the number of explanations.
+    own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric. tried: the
+    number of explanations.
 
     Model: gaps are squared distances in p dimensions. After a best fit of f numbers, the remaining share of a random
     error has a beta distribution with parameters (p - f)/2 and f/2. Without fitted numbers, a random error comes as
@@ -317,9 +319,9 @@ def turned(judge: Judge) -> list[FloatArray]:
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
-    """Return True if the explanation fits one of the metrics `others` of `turned` nearly as well as the candidate.
+    """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
-    Then the explanation is not used.
+    Then the explanation is not used. others: metrics with errors in random directions, made by `turned`.
     """
     if each.again is None:
         return False
@@ -343,7 +345,8 @@ def _is_less(left: Left, own: Left) -> bool:
     """Return True if `left` is a clearly smaller gap than `own`, the gap in the user's problem.
 
     Two conditions must hold. The absolute gap is `LESS` times smaller. The relative gap is `NEARER` times smaller than
-    that of the zero metric in the same problem; this excludes problems in which every small metric has a small gap.
+    that of the zero metric in the same problem. The second condition excludes problems in which every small metric has
+    a small gap.
     """
     less = left.gap is None or own.gap is None or LESS * left.gap <= own.gap
     return less and NEARER * left.share <= left.nothing
@@ -370,7 +373,10 @@ def _is_near(each: Explanation, own: Left) -> bool:
 
 
 def _limit_of_list(each: Explanation, own: Left) -> tuple[float, str]:
-    """Return the largest relative gap with which an explanation is listed as nearest, and this rule as a clause."""
+    """Return the largest relative gap with which an explanation is listed as nearest, and this rule as a clause.
+
+    own: the gap in the user's problem.
+    """
     gap, strict = _capped_gap(own), f"and then the list needs a gap {SURELY:,} times smaller"
     if each.number:
         return gap / SURELY, f"it differs from yours in a number only, {strict}"
@@ -385,7 +391,7 @@ def _is_chosen(each: Explanation) -> bool:
 
 
 def _capped_gap(own: Left) -> float:
-    """Return the relative gap in the user's problem, at most 1. Larger gaps do not grow like squared distances."""
+    """Return the relative gap in the user's problem, but at most 1: larger gaps do not grow like squared distances."""
     return min(own.share, 1.0)
 
 
@@ -402,7 +408,7 @@ def not_tried(left_out: Sequence[str]) -> str:
 
 
 def _best(diagnosis: Diagnosis) -> str:
-    """Return sentences on the smallest relative gap in another problem, and on the rule that it does not meet."""
+    """Return sentences on the smallest relative gap in another problem, and on the reason why it is not listed."""
     yours = "that of the nearest metric in your problem" if diagnosis.projected else "that in your problem"
     times = diagnosis.times
     if times is None and diagnosis.unlisted:
@@ -418,7 +424,7 @@ def _best(diagnosis: Diagnosis) -> str:
 
 
 def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
-    """Return the note of a report without a named misreading."""
+    """Return the note of a report in which no misreading is named: the reason, and what the user can do next."""
     method = asked.method
     compare = (
         f"compare the parts of your program with those of `cvxml evaluate {method} DATA --metric FILE`, "

@@ -1,4 +1,9 @@
-"""The verdict in exact arithmetic: the rules of convex.py without an allowance for rounding."""
+"""The verdict on a metric in exact arithmetic: no allowance for rounding is needed.
+
+`check` calls it for exact=True. Exact arithmetic does not judge the given matrix, but the psd matrix M M^T next to it,
+with a factor M computed from the given matrix. Its interval has the objective of M M^T and a lower bound of the
+optimum, as fractions.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,10 @@ ANOTHER = "the exact proof is for M M^T, which differs too much from the given m
 
 
 class ExactJudgement(NamedTuple):
-    """A verdict in exact arithmetic, its reason, and the exact interval for the candidate."""
+    """A verdict in exact arithmetic, its reason, and the exact interval for the candidate.
+
+    better_by: for a refuted candidate, its objective minus that of our own solution; otherwise 0.
+    """
 
     verdict: Verdict
     reason: str
@@ -29,10 +37,10 @@ class ExactJudgement(NamedTuple):
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
     """Judge in exact arithmetic whether the gap of `candidate` (d, d) is at most the tolerance times the scale.
 
-    The candidate must be psd to the tolerance of feasibility. The scale is that of our reference if the exact
-    interval certifies the reference. Otherwise the reference may be far from the optimum, and its scale may be
-    wrong. Then the gap must also be at most the tolerance times the candidate's own scale, and a refutation must
-    exceed the larger of the two limits.
+    The candidate must be psd to the tolerance of feasibility. The scale is that of our own solution `reference`, if
+    exact arithmetic certifies this solution. Otherwise `reference` may be far from the optimum, and its scale may be
+    wrong. Then the gap must also be at most the tolerance times the candidate's own scale, and a refutation must exceed
+    the larger of the two limits.
     """
     module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)
@@ -56,11 +64,11 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
 
 
 def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
-    """Return True if a verdict on M M^T is also valid for the matrix that was given.
+    """Return True if a verdict on the psd matrix M M^T is also valid for the matrix that was given.
 
-    Exact arithmetic judges M M^T, which is psd. The given matrix may differ from it by little relative to its norm, and
-    by much in the directions that matter for the data. So the two objectives must agree: the exact one of M M^T, and
-    the one that double precision computes for the given matrix. The difference may be at most `allowed` plus rounding.
+    The two matrices may differ by little relative to their norm, and by much in the directions that matter for the
+    data. Therefore their objectives must agree too. That of M M^T is in `interval`, the exact result. That of the given
+    matrix is in `proof`, which is computed in double precision. The difference may be at most `allowed` plus rounding.
     If rounding exceeds `allowed`, double precision cannot show this agreement, and the result is False.
     """
     if interval.distance == 0:  # the given matrix is M M^T itself

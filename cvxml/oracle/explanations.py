@@ -1,7 +1,8 @@
 """Possible explanations of a refuted metric: misreadings, slips in writing it down, other features, other weights.
 
 A misreading is another problem that a program may solve by mistake (core/misreading.py). Each `Explanation` holds the
-gap that the metric has in the other problem. diagnose.py decides which ones are reported.
+gap that the metric has in the other problem. diagnose.py decides which ones are reported. The functions get a `judge`,
+which solves problems within a time limit, and the refuted `metric` (d, d).
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ SAME = 1e-9  # two numbers with a smaller relative difference are equal up to ro
 
 
 class Explanation(NamedTuple):
-    """A problem that a metric may solve, and the gap of the metric there."""
+    """A problem that a metric may solve, and the gap of the metric there.
+
+    left: the gap. sentence: for the report. fitted: how many numbers were chosen to fit the metric. number: True if the
+    problem differs from the user's only in a number. choices: the number of problems from which this one was chosen as
+    the likeliest. slight: True if a number is close to the user's, so that the program may only have stopped early.
+    again: computes the gap of another metric in the same problem; None if the explanation does not depend on the
+    metric. fit: the metric with the fitted number, in words, for a note.
+    """
 
     left: Left
     sentence: str
@@ -70,7 +78,8 @@ def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) 
 def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
     """Yield the explanations that were left out for lack of time, if there is time for them now.
 
-    These are misreadings, and features that were rescaled first. read: as in `misreadings`.
+    These are misreadings, and features that were rescaled first. read: the explanations by the names of the
+    misreadings, without those that were left out; this function adds those that it could try now.
     """
     before = judge.left_out
     tried_again = {RESCALED} | {each.sentence for each in get(judge.method).MISREADINGS.values()}
@@ -88,9 +97,10 @@ def _read(
     also: str = "",
     fitted: int = 0,
 ) -> Explanation | None:
-    """Return the explanation that `metric` solves the problem in which `base` is misread; None if its gap is not known.
+    """Return the explanation that `metric` solves the problem `base` with a misreading in it.
 
-    also: the sentence of a misreading that `base` already contains. fitted: the number of fitted numbers in `base`.
+    base: the user's problem, or a problem that already contains another misreading; `also` is the sentence of the other
+    one. fitted: the number of fitted numbers in `base`. Returns None if the gap is not known.
     """
 
     def again(each: FloatArray) -> Left:
@@ -141,7 +151,8 @@ def _is_fitted(misreading: Misreading, question: Question, other: OtherProblem) 
     """Return True if the changed number, or the factor of the metric, was chosen to fit the metric.
 
     The test: for a slightly different metric, the number changes or does not exist. Lists are not numbers, even if they
-    follow from the metric or were chosen from several.
+    follow from the metric or were chosen from several. question: the metric and the problem that it was judged in.
+    other: the problem that the misreading makes of it.
     """
     if misreading.problem is None:
         return False
@@ -204,10 +215,11 @@ def _misread(
 def two_misreadings(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[Explanation]:
-    """Yield the explanations by two misreadings: one with a relative gap of at most `part`, and any other one.
+    """Yield the explanations by two misreadings at once.
 
-    read: the explanations by single misreadings, by name. A misreading with a choice among several lists is not added
-    to another one, because the choice would be fitted again for each.
+    The first one alone must give the metric a relative gap of at most `part`; the second one is any other. A misreading
+    with a choice among several lists is not the second one, because the choice would be fitted again for each first
+    one. read: the explanations by single misreadings, by name.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for first, base, fitted in _partly(judge, metric, read, part):
@@ -225,9 +237,10 @@ def two_misreadings(
 def _partly(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[tuple[Misreading, OtherProblem, int]]:
-    """Yield the misreadings whose problems leave `metric` a relative gap of at most `part`, the smallest gap first.
+    """Yield the misreadings that explain `metric` in part: its relative gap in their problems is at most `part`.
 
-    Each comes with its inputs and the number of fitted numbers in them. Misreadings as another method are left out.
+    The smallest gap comes first. Each misreading comes with its problem and the number of fitted numbers in this
+    problem. Misreadings as another method are left out. read: the explanations by single misreadings, by name.
     """
     for name in sorted(read, key=lambda name: read[name].left.share)[:MAX_COMBINED]:
         misreading = get(judge.method).MISREADINGS[name]
@@ -249,7 +262,8 @@ def _partly(
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
     """Yield an explanation for each weight of the method, and for each pair of weights.
 
-    Its problem has the values of the weights with the smallest relative gap of `metric`.
+    A weight is a parameter that multiplies a term of the objective. The problem of the explanation has the values of
+    the weights at which the relative gap of `metric` is smallest.
     """
     weights = get(judge.method).WEIGHTS
     for name in weights:
@@ -284,9 +298,9 @@ def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanati
 
 
 def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
-    """Return the explanation at the value of a weight at which the best multiple of `metric` has the smallest gap.
+    """Return the explanation that a multiple of `metric` is optimal for another value of the weight `name`.
 
-    name: of the weight. Returns None if no value gives a small gap.
+    The value is the one at which the best multiple has the smallest gap. Returns None if no value gives a small gap.
     """
     module = get(judge.method)
     most, asked = module.WEIGHTS[name], float(getattr(judge.given, name))
@@ -334,9 +348,10 @@ def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, ne
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
     """Return the explanation at the values of two weights with the smallest gap of `metric`.
 
-    The gap is convex in the two weights, and the slope for each weight gives the gradient. Raises ValueError if a
-    tangent shows that the gap is large at all values of the weights. "Large" is measured by the known scales, as in
-    `least`. In this case no explanation is given; no verdict depends on this.
+    The gap is convex in the two weights, and the slope for each weight gives the gradient. If a tangent shows that the
+    gap is large at all values of the weights, there is no explanation, and the function raises ValueError. Here "large"
+    is relative to the scales at the values tried. The scale at other values may be larger, but no verdict depends on
+    this.
     """
     asked = [float(getattr(judge.given, name)) for name in pair]
     if min(asked) <= 0:
@@ -375,9 +390,10 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
 def misread_weights(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[Explanation]:
-    """Yield the explanations by a misreading with a relative gap of at most `part`, and another value of a weight.
+    """Yield the explanations by a misreading together with another value of a weight.
 
-    read: the explanations by single misreadings, by name.
+    The misreading alone must give the metric a relative gap of at most `part`. read: the explanations by single
+    misreadings, by name.
     """
     for misreading, base, fitted in _partly(judge, metric, read, part):
         for name in get(judge.method).WEIGHTS:
@@ -432,7 +448,7 @@ def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield the explanations by slips in writing down the metric (representation_errors.py)."""
+    """Yield the explanations by slips in writing down the metric, for example the transform L in place of L^T L."""
     try:
         # if 0 is nearly optimal, all small multiples and transforms of a metric have small gaps
         if judge.nothing_is_optimal():
@@ -445,7 +461,7 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
 
 
 def of_other_features(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield explanations by features that were rescaled first."""
+    """Yield the explanations by other features: the program may have standardized or rescaled them first."""
     yield from _of_slips(judge, metric, _other_features(judge, metric))
 
 
@@ -471,7 +487,10 @@ def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -
 
 
 def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, OtherProblem]]:
-    """Yield problems with rescaled features, and the change of the metric that belongs to each."""
+    """Yield problems with rescaled features, each with the change of the metric that belongs to it.
+
+    The change is the identity, or maps the metric back to the features that the user gave.
+    """
     X = np.asarray(judge.X, dtype=np.float64)
     if metric.shape[0] != X.shape[1]:
         return

@@ -1,6 +1,7 @@
-"""The gap that a plain first-order program has on a golden case, for the rows of `conform`.
+"""Measured gaps of a plain first-order program (projected gradient descent) on the golden cases.
 
-`first_order.csv` holds the measured gaps. validation/cases/first_order.py measures them and describes the program.
+`conform` shows them beside an answer that may be unconverged. `first_order.csv` holds the measured gaps.
+validation/cases/first_order.py measures them and describes the program.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ TABLE = Path(__file__).parent / "first_order.csv"
 
 
 class Measured(NamedTuple):
-    """A row of the table: the digest of the inputs of the case, and a gap for each of `STEPS`."""
+    """A row of the table: the digest of the inputs of the case, and the relative gap after each number in `STEPS`."""
 
     inputs: str
     gaps: tuple[float, ...]
@@ -41,8 +42,9 @@ def table() -> dict[str, Measured]:
 def expected(case: Case, report: Report) -> str:
     """Return a sentence with the measured gap for an answer that may be unconverged; "" for any other answer.
 
-    An answer may be unconverged if it is a metric, a better metric is known, no mistake is known, a claimed objective
-    is the objective of the metric, and its relative gap is at most that of the plain program after the fewest steps.
+    An answer may be unconverged if five conditions hold. It is a metric. A better metric is known. No known mistake
+    explains it. A claimed objective, if given, is the objective of the metric. Its relative gap is at most that of the
+    plain program after the fewest steps. report: the result of `check` on the answer.
     """
     row = table().get(case.id)
     share = report.rel_gap

@@ -57,22 +57,27 @@ def certify_estimator(
     """Judge the metric of a fitted estimator as an answer to the problem that its own parameters state.
 
     estimator: an estimator of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises the
-    objective of a method in cvxml. It may also be a Pipeline of scikit-learn with such a learner among its steps, a
-    search such as GridSearchCV, or a combination of both. In a Pipeline the last learner is judged, on X
-    transformed by the steps before it; later steps are ignored. `pipeline[:k]`, the first k steps, chooses an
-    earlier learner. In a search best_estimator_ is judged. X: the points (n, d) that its `fit` got. For
-    metric-learn's weakly supervised learners: tuples of points (t, 2 to 4, d). If the estimator has a preprocessor,
-    indices may take the place of points. y: the labels, chunks or real targets (n,) that its `fit` got. For
-    learners from pairs: +1 or -1 for each pair. given: inputs that the estimator does not keep, by the parameter
-    names of `check`. For example: its basis, its weights, or pairs, triplets, quadruplets or chunklets (as indices
-    into X) that it drew at random. tol: relative to the scale, as in `check`. The default is the tolerance that an
-    estimator of cvxml was fitted to, and "normal" for any other estimator. exact, diagnosed, time_limit, callback:
-    as in `check`.
+        objective of a method in cvxml. It may also be a Pipeline of scikit-learn with such a learner among its steps, a
+        search such as GridSearchCV, or a combination of both. In a Pipeline the last learner is judged, on X
+        transformed by the steps before it; later steps are ignored. `pipeline[:k]`, the first k steps, chooses an
+        earlier learner. In a search best_estimator_ is judged.
+    X: the points (n, d) that its `fit` got. For metric-learn's weakly supervised learners: tuples of points (t, 2 to 4,
+        d). If the estimator has a preprocessor, indices may take the place of points.
+    y: the labels or real targets (n,) that its `fit` got; for RCA of metric-learn the number of the chunk of each
+        point. For learners from pairs: +1 or -1 for each pair.
+    tol: relative to the scale of the problem: a number, "strict", "normal" or "loose". The default is the tolerance
+        that an estimator of cvxml was fitted to, and "normal" for any other estimator.
+    exact: judge in exact arithmetic.
+    diagnosed: search for the mistake that explains a refuted metric: True (for a limited time), "all" or False.
+    time_limit: seconds for our search for a proof.
+    callback: called with a Step each time that the search measures the gap.
+    given: inputs that the estimator does not keep, by the parameter names of `check`. For example: its basis, its
+        weights, or pairs, triplets, quadruplets or chunklets (as indices into X) that it drew at random.
 
-    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit. Parameters without
-    a counterpart in cvxml are refused, and inputs that were drawn at random and are not kept. A Pipeline is refused
-    if no step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search
-    with refit=False is refused. The message names the step.
+    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit. Parameters without a
+    counterpart in cvxml are refused, and inputs that were drawn at random and are not kept. A Pipeline is refused if no
+    step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search with
+    refit=False is refused. The message names the step.
 
     Example
     -------
@@ -98,7 +103,10 @@ def certify_estimator(
 
 
 class Asked(NamedTuple):
-    """The arguments of `check` for a fitted learner."""
+    """The arguments of `check` for a fitted learner.
+
+    metric: (d, d), or the Solution that an estimator of cvxml keeps.
+    """
 
     method: str
     X: Any
@@ -135,7 +143,11 @@ def _learns(estimator: Any) -> bool:
 
 
 def _refuse_changed(estimator: Any, given: set[str]) -> None:
-    """Raise ValueError if `components_`, or a parameter without a value in `given`, was changed after the fit."""
+    """Raise ValueError if an estimator of cvxml was changed after its fit.
+
+    The check compares `components_`, and the parameters that `given`, the names of the user's own inputs, does not
+    contain.
+    """
     plain, kind = (bool, int, float, str), type(estimator).__name__
     for name, now in estimator.get_params(deep=False).items():
         then = estimator.solution_.params.get(name)
@@ -152,9 +164,10 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
 
 
 def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any]) -> Fitted:
-    """Return the estimator's data, parameters and metric in the form that foreign.py needs.
+    """Return the data, the parameters and the metric of an estimator of another package, by the names of this package.
 
-    Raises ValueError if the estimator is not known or not fitted, or if X does not fit its metric.
+    foreign.py translates them. given: inputs that the estimator does not keep, by the names of cvxml. Raises ValueError
+    if the estimator is not known or not fitted, or if X does not fit its metric.
     """
     package, learner = _known(estimator)
     params, metric = _params(estimator), _metric(estimator)
@@ -239,8 +252,8 @@ def _as_metric_learn(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Return points, labels and the arguments of `check` from the inputs of a learner of metric-learn.
 
-    given: the arguments that are known already. Raises ValueError if the learner drew its lists at random, or if X or y
-    have a wrong form.
+    learner: the name of its class. X, y: what its `fit` got. given: the arguments of `check` that are known already.
+    Raises ValueError if the learner drew its lists at random, or if X or y have a wrong form.
     """
     kind, supervised = learner.removesuffix("_Supervised"), learner.endswith("_Supervised")
     if kind == "ITML" and hasattr(estimator, "bounds_"):

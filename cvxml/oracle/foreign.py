@@ -1,7 +1,7 @@
 """Translate a learner of another package into a question to `check`: its method, its parameters and its metric.
 
 validation/foreign/sources.py documents which problem each learner minimises, with the lines of its source. fitted.py
-reads the estimators.
+reads the estimators, and returns them as `Fitted`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ Known = tuple[str, Params]  # a method and its parameters
 
 
 class Fitted(NamedTuple):
-    """A learner after its fit, with the inputs of the fit."""
+    """A learner after its fit, with the inputs of the fit.
+
+    package: the name of its package. learner: the name of its class. params: its parameters, by the names of the
+    package. metric: (d, d). X: (n, d). y: (n,), or None if lists take the place of labels. given: inputs that the user
+    gave by the names of cvxml, for example pairs, targets or a basis.
+    """
 
     package: str  # name of the package
     learner: str  # name of the class
@@ -35,7 +40,11 @@ class Fitted(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The arguments of `cvxml.check`."""
+    """The arguments of `cvxml.check`.
+
+    spent: for a method with a budget, the sum of the squared distances of similar pairs in the learner's metric. The
+    metric here is the learner's metric divided by it, because packages choose another scale. 1 for other methods.
+    """
 
     method: str
     metric: FloatArray  # (d, d)
@@ -162,7 +171,8 @@ def _lsml(fitted: Fitted) -> Known:
 def _sdml(fitted: Fitted) -> Known:
     """Return the method and the parameters for SDML.
 
-    The covariance of its prior is that of all points that occur in pairs, each counted once.
+    If the learner's prior is "covariance", it is the inverse covariance of all points that occur in pairs, each counted
+    once.
     """
     params, prior = fitted.params, fitted.params["prior"]
     if isinstance(prior, str) and prior == "covariance":
@@ -187,7 +197,7 @@ EMBEDDINGS = {"weighted": "weighted", "plain": "plain", "orthonormalized": "orth
 
 
 def _lfda(fitted: Fitted) -> Known:
-    """Return the method and the parameters for LFDA, which uses at most d - 1 neighbours."""
+    """Return the method and the parameters for LFDA. The learner uses at most d - 1 neighbours for d features."""
     d, params = len(fitted.metric), fitted.params
     m = d if params["n_components"] is None else params["n_components"]
     k = min(7 if params["k"] is None else params["k"], d - 1)
@@ -195,9 +205,9 @@ def _lfda(fitted: Fitted) -> Known:
 
 
 def _similar_and_not(fitted: Fitted) -> Known:
-    """Return the method and the parameters for pyDML's LSI.
+    """Return the method and the parameters for LSI of pyDML, which solves the problem of MMC.
 
-    With supv=True it uses labels; otherwise it uses sets of pairs, which must be given.
+    With supv=True the learner makes its pairs from labels. Otherwise the user must give the pairs.
     """
     if not fitted.params["supv"]:
         _needed(fitted, "pairs", "its sets of pairs as indices")

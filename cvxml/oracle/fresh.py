@@ -33,10 +33,15 @@ MAY_VANISH = {"rank deficient", "not unique"}
 def fresh_cases(
     seed: int, cases: Sequence[Case], say: Callable[[str], None] = lambda text: None
 ) -> list[Case]:
-    """Return a new case for each problem among `cases` that has only flags of `STILL_TRUE` and `MAY_VANISH`.
+    """Return a new case for each problem among `cases` that can have other points.
 
-    Parts are left out. The same seed gives the same draws on every machine. Raises ValueError if the seed is not an
-    integer >= 0, if no case can be drawn anew, or if all `DRAWS` draws of a case lack a certified solution.
+    A case has flags, for example "ties" or "rank deficient", which state what is special about its data. A case can
+    have other points if all its flags are in `STILL_TRUE` (true for any points) or in `MAY_VANISH` (dropped from the
+    new case). Cases of kind "part" are left out. say: called with a line of progress for each case. The same seed gives
+    the same draws on every machine.
+
+    Raises ValueError if the seed is not an integer >= 0, if no case can have other points, or if all `DRAWS` draws of a
+    case lack a certified solution.
     """
     seed = check_count(seed, "seed", 0)
     able = STILL_TRUE | MAY_VANISH
@@ -66,7 +71,11 @@ def _fresh(seed: int, case: Case) -> Case:
 
 
 def _points(stream: random.Random, X: Any) -> list[list[float]]:
-    """Return the points X (n, d) with noise, rounded `DIGITS` places after the leading digit of a feature's spread."""
+    """Return the points X (n, d) with noise, as rounded decimals.
+
+    stream: the source of the noise. Let s be the standard deviation of a feature before the noise. The feature is
+    rounded to `DIGITS` decimal places after the first nonzero digit of s.
+    """
     sizes = [float(size) or 1.0 for size in np.std(np.array(X, dtype=float), axis=0)]
     decimals = [DIGITS - math.floor(math.log10(size)) for size in sizes]
     return [

@@ -1,4 +1,9 @@
-"""Compute the gap of a metric in the user's problem or in another one; our own dual variables give the lower bound."""
+"""Compute the gap of a metric in the user's problem or in another problem, for the search for a misreading.
+
+A misreading is another problem that a program may solve by mistake. An `OtherProblem` holds its inputs: points, labels,
+parameters, and if needed another method or another form of the metric. Our own dual variables give the lower bound of
+each gap.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +42,11 @@ TOO_LATE = "no time is left for another solve"
 
 
 class Left(NamedTuple):
-    """The gap of a metric in a problem, relative to the scale and, if known, absolute."""
+    """The gap of a metric in a problem: share, relative to the scale, and gap, absolute (None if it is not known).
+
+    unique: True if the optimum of the problem is unique. nothing: the relative gap of the zero metric in the same
+    problem. The share must be clearly smaller, because in some problems every small metric has a small gap.
+    """
 
     share: float
     gap: float | None = None
@@ -51,7 +60,7 @@ NOTHING_KNOWN = Left(math.inf)
 class Judge:
     """Computes gaps of metrics in several problems, and solves each problem only once.
 
-    asked: the question of the user. optimum: our own solution of the user's problem, if it is known. seconds: the
+    asked: the arguments of `check`. optimum: our own solution of the user's problem, if it is known. seconds: the
     processor time of our own solve. It limits the time of the judge, unless the user asks for "all".
     """
 
@@ -109,8 +118,8 @@ class Judge:
     def left(self, metric: FloatArray, other: OtherProblem | None = None) -> Left:
         """Return the gap of `metric` in the problem `other`, by default the user's problem.
 
-        The lower bound comes from our own dual variables. Returns `NOTHING_KNOWN` if `metric` is 0 or not feasible, or
-        if double precision cannot decide.
+        The lower bound comes from our own dual variables. The result is `NOTHING_KNOWN`, a relative gap of inf, if
+        `metric` is 0 or not feasible, or if double precision cannot decide.
         """
         other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
@@ -138,16 +147,17 @@ class Judge:
         return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
     def sharpen(self, share: float) -> None:
-        """Solve further problems so tightly that a relative gap of `share` is resolved.
+        """Set the tolerance of all later solves so that a relative gap of `share` can be distinguished from 0.
 
-        Their tolerance is at most the user's tolerance, and at least `FINEST` times that.
+        The tolerance is at most the user's tolerance, and at least `FINEST` times that.
         """
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 
     def at(self, base: OtherProblem, name: str, weight: float) -> tuple[Any, Any, Solution]:
-        """Return the inputs of `base` with the value `weight` of a weight, and our solution of that problem.
+        """Solve the problem `base` with the value `weight` of one of its weights.
 
-        The second result is the inputs with a slightly smaller weight, for slopes. name: of the weight.
+        Returns its inputs, its inputs with a slightly smaller weight (for the slope of the gap), and our solution.
+        name: the name of the weight. Raises TakesTooLong if the time is over.
         """
         if self.late:
             raise TakesTooLong(TOO_LATE)
@@ -177,9 +187,9 @@ class Judge:
         return None if solved is None else solved[1].solution
 
     def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
-        """Return `base` with a value of a weight that was tried before.
+        """Return `base` with the value `weight` of a weight that `at` has solved before.
 
-        The solution for this value becomes the start of a tighter one.
+        name: the name of the weight. The solution that is known becomes the start of a tighter one.
         """
         other, tol = at_weight(base, name, weight), min(SEARCH, self.sharp)
         rough = self.weighed[id(base), name, weight, tol][-1]
@@ -187,9 +197,9 @@ class Judge:
         return other
 
     def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
-        """Return the gap of `metric` in `base` with the value `weight` of the weight `name`.
+        """Return the gap of `metric` in `base` with the value `weight` of the weight `name`, and the slope of this gap.
 
-        The form is that of `weights.least`.
+        The result is a `Tried`, the form that the search for the best weight (weights.py) needs.
         """
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
@@ -233,7 +243,7 @@ class Judge:
             return NOTHING_KNOWN
 
     def nothing_is_optimal(self) -> bool:
-        """Return True if the relative gap of the zero metric is at most `LOOSE`."""
+        """Return True if the zero metric is nearly optimal in the user's problem (relative gap at most `LOOSE`)."""
         if self.claim == "stationary":
             return False
         module, size = get(self.method), get(self.method).metric_size(self.given)
@@ -284,7 +294,10 @@ class Judge:
         return best.solution
 
     def _is_blunt(self, key: tuple[int, int, int, str], known: Reference) -> bool:
-        """Return True if a solution was found before `sharpen`, and its gap is too large for the new tolerance."""
+        """Return True if a solution was found before `sharpen`, and its gap is too large for the new tolerance.
+
+        key: identifies the problem. known: the solution.
+        """
         fine = self.sharp < self.tol and key not in self.sharpened
         return fine and not known.solution.certificate.proves(self.sharp / 10)
 
@@ -294,7 +307,7 @@ class Judge:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise TakesTooLong where a solver had no metric when its time ended."""
+    """In this context, turn OutOfTime, which a solver raises if it has no metric in time, into TakesTooLong."""
     try:
         yield
     except OutOfTime:
@@ -306,7 +319,10 @@ def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:
 
 
 def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution) -> float:
-    """Return the gap of the zero metric, with the dual variables of `ours`; inf if it is not feasible."""
+    """Return the gap of the zero metric, with the dual variables of `ours`; inf if it is not feasible.
+
+    given: the checked inputs. metric: any metric, for the shape. ours: our own solution of the problem.
+    """
     try:
         proof = module.certify(given, np.zeros_like(metric), ours.dual)
     except ValueError:
@@ -315,7 +331,11 @@ def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution
 
 
 def _share(proof: Certificate, tol: float) -> Left:
-    """Return the relative gap of the convex step at a metric; without a step, the relative first-order residual."""
+    """Return the relative gap of the convex step at a metric; without a step, the relative first-order residual.
+
+    proof: the certificate of the metric. tol: the user's tolerance. The result is `NOTHING_KNOWN` if double precision
+    cannot decide at this tolerance.
+    """
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):
         return NOTHING_KNOWN

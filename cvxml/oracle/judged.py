@@ -1,4 +1,8 @@
-"""Collect the data that a report needs to compare predictions (core/predictions.py)."""
+"""Collect the data that a report needs to say which predictions are certain (core/predictions.py).
+
+A prediction, such as the vote of the nearest neighbours, is certain if all metrics of the region make it. The region is
+the set of all metrics with an objective at most that of the judged metric. It contains the optimum.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,10 @@ from cvxml.solvers.family_method import FamilyMethod
 
 
 def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSubject | None:
-    """Return the points, classes and metric of a candidate, and its region.
+    """Return the points, classes and metric of a candidate, and its region (module docstring).
 
-    Returns None for a local metric (at a query), and for points without classes. The region is the set of all metrics
-    with an objective at most that of the candidate. proof: the candidate's certificate. beside: our own metric.
+    Returns None for a local metric (at a query), and for points without classes. asked: the arguments of `check`.
+    proof: the candidate's certificate. beside: the metric (d, d) of our own solution.
     """
     if asked.candidate is None or asked.y is None or asked.params.get("query") is not None:
         return None
@@ -36,14 +40,21 @@ def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSub
 
 
 class Unattained(NamedTuple):
-    """The region of a problem that no metric attains: no statement on its predictions is proved."""
+    """The region of a problem with an infimum that no metric attains: no statement on its predictions is proved.
+
+    unknown: the reason, a sentence. box: a set that contains the region; here None, because no such set is known.
+    affordable: the number of proofs that `closer` may try; here 0.
+    """
 
     unknown: str
     box: None = None
     affordable: int = 0
 
     def closer(self, query: int, a: int, b: int) -> bool:
-        """Always False: without an optimum no order of distances is proved."""
+        """Return whether point a is proved nearer to the point `query` than point b is: always False here.
+
+        The proof would need an optimum, and no metric attains it.
+        """
         return False
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
@@ -51,9 +62,11 @@ class Unattained(NamedTuple):
 
 
 def _region(method: str, given: Any, metric: FloatArray, dual: Dual, beside: FloatArray) -> Region | None:
-    """Return the region of a candidate, or None if no region can be computed.
+    """Return the region of a candidate, the metric (d, d), or None if no region can be computed.
 
-    A region exists for a method of the family with a metric that acts on the points X themselves.
+    A region exists if the method belongs to the family of core problems (a regularizer plus losses of distances), and
+    if its metric acts on the points X themselves. given: the checked inputs. dual: the dual variables of the
+    candidate's certificate. beside: the metric (d, d) of our own solution.
     """
     module = get(method)
     if never := module.unattained(given):

@@ -31,7 +31,8 @@ SMALLEST = 1e-300  # least divisor, so that a relative improvement of 0 is defin
 class Improvement(NamedTuple):
     """How much lower the objective is at the metrics tried than at the candidate, relative to the objective.
 
-    A smaller tuple makes it likelier that the candidate solves the problem.
+    best: for the best of the metrics tried; 0 if all are worse. optimum: for the optimum of the user's problem;
+    negative if this metric is worse. A smaller tuple makes it likelier that the candidate solves the problem.
     """
 
     best: float  # improvement of the best tried metric; 0 if all are worse
@@ -41,11 +42,12 @@ class Improvement(NamedTuple):
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) -> OtherProblem | None:
     """Return the problem with the smallest improvement, or None if the improvement is above `FAR` in every problem.
 
-    The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
+    others: the problems. Their number is stored in the field `choices` of the result. The result is None too if the
+    time limit is over.
 
-    If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the
-    proved gaps decide. Among these, problems are preferred in which the optimum of the user's problem is worst. For
-    example, if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
+    If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the proved
+    gaps decide. Among these, problems are preferred in which the optimum of the user's problem is worst. For example,
+    if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
     """
     found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
@@ -79,9 +81,9 @@ def improvement(
 ) -> Improvement:
     """Return the improvement of the tried metrics (module docstring) on `metric` in the problem `other`.
 
-    The search ends at an improvement above `enough`. The improvement is at most the relative gap of `metric`, if that
-    is below 1. The reason is that the scale of the gap is the objective at `metric` or at the optimum, a part of it
-    that is not larger, or the lower limit of the scale.
+    The search ends at an improvement above `enough`. The improvement is a lower bound of the relative gap of `metric`,
+    if that gap is below 1. The reason is that the improvement is divided by the objective, and the gap by the scale,
+    which is not larger.
 
     Raises ValueError if `metric` is not feasible for the problem.
     """

@@ -1,4 +1,7 @@
-"""Combine the reports on metrics of several queries, which are judged separately."""
+"""Combine the reports on local metrics into one report.
+
+A method such as "glml" learns one local metric for each query point. `check` judges them one by one.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ SHOWN = 20  # most queries with their reasons in the report
 def of_all(reports: list[Report]) -> Report:
     """Return one report on all queries: refuted if any report is refuted, certified if all are certified.
 
-    Objectives, bounds and gaps are sums over the queries. rel_gap is the largest one, and radius the square
-    root of the sum of squares. The witness, if any, is that of the worst query, and a note names this query.
+    Objectives, bounds and gaps are sums over the queries. rel_gap is the largest one. The radius, which bounds the
+    distance to the optimum, is the square root of the sum of squares. If the report of the worst query has a witness (a
+    better metric), it is kept, and a note names the query.
     """
     order = {Verdict.REFUTED: 3, Verdict.CLOSE: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
     worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))

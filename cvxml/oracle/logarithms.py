@@ -1,8 +1,9 @@
-"""Logarithms as hints for the verified checker of validation/verified/: whole numbers over 2^72.
+"""Logarithms as hints for the verified checker of validation/verified/: whole numbers over 2^digits.
 
 The checker accepts z as an upper bound of ln y if its own lower bound of exp(z) is at least y. That bound is
 (1 + z/2^90)^(2^90), rounded down to multiples of 2^-192. So each hint is a little above the logarithm. A hint is
-returned as the whole number z 2^digits.
+returned as the whole number z 2^digits; digits is 72 by default. A ball is a number with a proved error bound
+(core/balls.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def log_above(value: Fraction, digits: int = DIGITS) -> int:
 
 
 def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
-    """Return a hint for ln y, which is known as a ball `log`.
+    """Return a hint for ln y from `log`, a ball that contains ln y.
 
     value: a lower bound of y. A hint for the logarithm of a small number y needs more slack.
     """
@@ -35,18 +36,18 @@ def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
 
 
 def log_sum_above(D: Sequence[int], unit: Fraction, digits: int = DIGITS) -> int:
-    """Return a hint for ln sum_k exp((min D - D_k) unit), for whole numbers D_k."""
+    """Return a hint for ln sum_k exp(unit (min D - D_k)), for whole numbers D_k. The distances are unit D_k."""
     return hint(sum_beside_the_nearest(D, unit).log(), digits=digits)
 
 
 def sum_beside_the_nearest(D: Sequence[int], unit: Fraction) -> Any:
-    """Return sum_k exp((min D - D_k) unit) as a ball, for whole numbers D_k."""
+    """Return sum_k exp(unit (min D - D_k)) as a ball, for whole numbers D_k. The distances are unit D_k."""
     least = min(D)
     return total([ball(unit * (least - each)).exp() for each in D])
 
 
 def exp_below(x: Fraction) -> Fraction:
-    """Return a number slightly below exp(-x), x >= 0: the checker's own lower bound of exp(-x) exceeds it."""
+    """Return a number slightly below exp(-x), for x >= 0. It is also below the checker's own lower bound of exp(-x)."""
     value = ends(ball(-x).exp())[0]
     return max(value * (1 - x * x / (1 << 90) - Fraction(1, 1 << 98)) - Fraction(1, 1 << 188), Fraction(0))
 

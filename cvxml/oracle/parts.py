@@ -1,4 +1,8 @@
-"""Compare the numbers of a part of an algorithm with the stored numbers of a case."""
+"""Compare the numbers of a part of an algorithm with the stored numbers of a case.
+
+A golden case of kind "part" asks for intermediate results of a method, for example the neighbours, and not for a
+metric.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from cvxml.core.metric import FloatArray, real_array
 def compare(content: dict[str, Any], answer: Any) -> str:
     """Return a sentence on the first difference between `answer` and the case; empty if they agree.
 
-    content: a case of kind "part". Its "answer" maps names to arrays. Arrays named in "sets" are lists of indices in
-    any order. All other arrays are numbers; the allowed error is "tolerance" times the largest absolute number of the
-    array, or times 1 if this is larger.
+    answer: {name of an array: its value}, as the program under test gave it. content: the stored case. Its "answer" has
+    the right arrays. Arrays named in "sets" are lists of indices in any order. All other arrays are numbers; the
+    allowed error is "tolerance" times the largest absolute number of the array, or times 1 if this is larger.
     """
     if not isinstance(answer, dict):
         return 'the answer has no "answer" with the numbers of the part'

@@ -15,7 +15,11 @@ Learns = Callable[[Any], bool]  # whether an estimator is a metric learner that 
 
 
 class Found(NamedTuple):
-    """A metric learner, the points after the steps before it, and the steps that lead to it."""
+    """A metric learner, the points that it got, and the steps that lead to it.
+
+    X: the points after the steps before the learner. path: the names of the steps that contain the learner, outermost
+    first; empty if the learner was given itself. before: the fitted steps that transformed the points, in their order.
+    """
 
     learner: Any
     X: Any
@@ -29,7 +33,8 @@ def found(estimator: Any, X: Any, learns: Learns, of_fit: bool = True) -> Found:
     A Pipeline is searched for the last step that learns a metric, a search is replaced by its best_estimator_. Both may
     be nested. Any other estimator is returned with X. If X is None, only the learner is found.
 
-    of_fit: True if X must be the points of the fit. A learner in a Pipeline that keeps its points must have got these.
+    learns: a function that tells whether a step is a metric learner. of_fit: True if X are the points that the whole
+    estimator was fitted to. In this case a learner that stores the points of its fit must have the transformed X.
 
     Raises ValueError if a step is not fitted or cannot transform, if no step learns a metric, or if a search kept no
     fitted estimator.
@@ -64,7 +69,7 @@ def found(estimator: Any, X: Any, learns: Learns, of_fit: bool = True) -> Found:
 
 @contextmanager
 def named(*path: str) -> Iterator[None]:
-    """Begin the message of a ValueError with the names of the steps where it was raised."""
+    """In this context, put the names in `path`, the steps of a Pipeline, in front of the message of a ValueError."""
     try:
         yield
     except ValueError as error:
@@ -92,7 +97,10 @@ def _derives(estimator: Any, name: str, module: str) -> bool:
 
 
 def _best(search: Any) -> Any:
-    """Return best_estimator_. With refit=False it is refused, because it would be that of an earlier fit."""
+    """Return best_estimator_ of a search.
+
+    Raises ValueError if the search is not fitted or has refit=False, because then best_estimator_ is of an earlier fit.
+    """
     kind = type(search).__name__
     if search.refit is False:
         raise ValueError(
@@ -106,12 +114,15 @@ def _best(search: Any) -> Any:
 
 
 def _steps(pipeline: Any) -> list[tuple[str, Any]]:
-    """Return names and steps, without those that are left out: None or "passthrough"."""
+    """Return (name, step) for each step of a Pipeline that is used; a step None or "passthrough" does nothing."""
     return [(name, step) for name, step in pipeline.steps if step is not None and not isinstance(step, str)]
 
 
 def _holds(step: Any, learns: Learns) -> bool:
-    """Return True if the step is a metric learner, or a Pipeline or a search with one."""
+    """Return True if the step is a metric learner, or a Pipeline or a search that contains one.
+
+    learns: a function that tells whether an estimator is a metric learner.
+    """
     if _is_search(step):
         return _holds(getattr(step, "best_estimator_", step.estimator), learns)
     if _is_pipeline(step):
@@ -130,9 +141,10 @@ def _transformed(step: Any, X: Any) -> Any:
 
 
 def _refuse_other_points(inside: Found) -> None:
-    """Raise ValueError if a learner that keeps its points was fitted to other points than the steps before it give.
+    """Raise ValueError if the learner was fitted to other points than the steps before it give now.
 
-    For example, `TargetEncoder` gives other values in `fit_transform` than in `transform`.
+    inside: the learner, and the points that the steps give. Only a learner that stores the points of its fit is
+    checked. For example, `TargetEncoder` gives other values in `fit_transform` than in `transform`.
     """
     kept = getattr(getattr(inside.learner, "solution_", None), "X", None)
     if kept is None:

@@ -44,8 +44,9 @@ class Surroundings:
     """The folder, the environment variables and the limits of a program.
 
     time_limit: seconds for each case. memory_limit: GB (1e9 bytes) of data for each process; enforced on Linux only.
-    env: names of environment variables that the program gets in addition to `KEPT`. workdir: the folder in which the
-    program runs. None means a new empty folder, which is also HOME and TMPDIR and is removed after each case.
+    env: names of environment variables that the program gets besides those in `KEPT`, such as PATH. workdir: the folder
+    in which the program runs. None means a new empty folder, which is also HOME and TMPDIR and is removed after each
+    case.
 
     Raises ValueError for limits that are not positive, a variable that is not set, or a folder that does not exist.
     """
@@ -96,13 +97,14 @@ class Surroundings:
 
 
 class _TooMuch(Exception):
-    """Raised if a program printed more than MOST_BYTES."""
+    """Raised if a program printed more than MOST_BYTES bytes."""
 
 
 def run(command: Sequence[str], question: dict[str, Any], within: Surroundings) -> dict[str, Any] | str:
-    """Return the program's answer, or a sentence that describes the error.
+    """Return the program's answer, a dict, or a sentence that describes the error.
 
-    Raises ValueError if the program cannot be started.
+    command: the program and its arguments. question: a dict that the program gets as JSON. within: the limits and the
+    folder of the program. Raises ValueError if the program cannot be started.
     """
     words = within.command(command)
     # These files have no name. The program gets open handles, so it cannot put another file, a pipe or a link there.
@@ -151,7 +153,10 @@ LOST = "unknown, because the process that watched the program was killed"  # sho
 
 
 def _alone(words: list[str], files: Files, folder: str, within: Surroundings) -> int | None:
-    """Run a program on Windows. Return its exit code, or None if the time limit ended first."""
+    """Run a program on Windows. Return its exit code, or None if the time limit ended first.
+
+    words: the program and its arguments. files: its standard input, output and error. folder: the empty folder to make.
+    """
     os.mkdir(folder)
     stdin, stdout, stderr = files
     process = subprocess.Popen(
@@ -172,7 +177,9 @@ def _alone(words: list[str], files: Files, folder: str, within: Surroundings) ->
 def _supervised(words: list[str], files: Files, folder: str, within: Surroundings) -> int | str | None:
     """Run a program under the supervisor. Return its exit code, or None if the time limit ended first.
 
-    Returns LOST if the supervisor was killed. Raises OSError if the program cannot be started.
+    words: the program and its arguments. files: its standard input, output and error. folder: the empty folder, which
+    the supervisor makes. If the supervisor was killed, the result is the text LOST, because the exit code is not known.
+    Raises OSError if the program cannot be started.
     """
     asked, alive = os.pipe()
     told, said = os.pipe()
@@ -216,7 +223,11 @@ def _wait(process: subprocess.Popen[bytes], files: Files, time_limit: float) -> 
 
 
 def _stop(process: subprocess.Popen[bytes], told: int) -> dict[str, int]:
-    """Wait until the supervisor has ended all processes, and return its report; kill the supervisor if it hangs."""
+    """Wait until the supervisor has ended all processes, and return its report; kill the supervisor if it hangs.
+
+    process: the supervisor. told: the pipe on which it reports. The report has "pid" of the program, and "exit", its
+    exit code, or "start", the number of the error that prevented its start.
+    """
     with suppress(ProcessLookupError, PermissionError):
         os.kill(process.pid, signal.SIGCONT)  # the program may have stopped the supervisor
     try:

@@ -1,4 +1,4 @@
-"""Solve a problem ourselves, as the reference for a metric: tightly, or only roughly if this is enough."""
+"""Solve a problem ourselves, to compare a metric with our solution: tightly, or only roughly if this is enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ CLEARLY = 2.0  # our metric must be better by this many times `ROUGH` times the 
 
 
 class Reference(NamedTuple):
-    """Our own solution of a problem. tight: True if it was solved as well as we can, False if only roughly."""
+    """Our own solution of a problem.
+
+    tight: True if it was solved to a tenth of the tolerance, or as far as the time limit allowed; False if only
+    roughly.
+    """
 
     solution: Solution
     tight: bool
@@ -33,8 +37,10 @@ def reference(
 
     The rough solve is tried first if there are many points. It suffices if `metric` is worse than our solution by a
     clear margin (`CLEARLY`).
-    metric: (d, d), the metric to judge, or None if only a value is judged. known: an earlier reference for the same
-    problem. options: further arguments of `Method.solve`.
+
+    metric: (d, d), the metric to judge, or None if only a value is judged. tol: the tolerance of the judgement. known:
+    an earlier reference for the same problem; it is the result if it is enough, and else the start. options: further
+    arguments of `Method.solve`.
     """
     iterates = method.MAX_ITER > 1  # a closed form is tight at once and takes no warm start
     if (

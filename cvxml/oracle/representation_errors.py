@@ -1,6 +1,7 @@
 """Slips in how a metric is written down, and how to correct each of them.
 
-Example: a program returns the transform L as the metric. Then L^T L is the intended metric.
+Example: a program returns the transform L as the metric. Then L^T L is the intended metric. `check` tests with these
+slips if a refuted metric is optimal once it is written down correctly.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ SAME = 1e-9  # relative: two matrices with a smaller difference are equal up to 
 
 
 class Slip(NamedTuple):
-    """A possible slip: its sentence, and the function that maps the given metric (d, d) to the intended one."""
+    """A possible slip: its sentence, and the function that maps the given metric (d, d) to the intended one.
+
+    sentence: describes the slip. mend: the function. fitted: how many numbers were fitted to the metric, for example 1
+    for a missing factor. of_metric: False if `mend` ignores its argument. fit: the corrected metric in words, with the
+    fitted number.
+    """
 
     sentence: str
     mend: Callable[[FloatArray], FloatArray]
@@ -34,11 +40,11 @@ def slips(
     claim: str,
     allowed: Callable[[FloatArray], FloatArray],
 ) -> Iterator[Slip]:
-    """Yield the slips that a metric (d, d) may have. The caller tests if the corrected metric is `claim`.
+    """Yield the slips that a metric (d, d) may have. The caller tests if the corrected metric is optimal or stationary.
 
-    components: (m, d) if the metric was given by components. better: a good metric (d, d), to which a missing factor is
-    fitted. claim: "optimal" or "stationary", for the sentences. allowed: `Method.allowed`, which scales a metric to the
-    budget of the method, if it has one.
+    components: (m, d) if the user gave the transform and not the metric. better: a good metric (d, d), to which a
+    missing factor is fitted. claim: "optimal" or "stationary", the word for the sentences. allowed: `Method.allowed`,
+    which scales a metric to the budget of the method, if it has one.
     """
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:
@@ -68,9 +74,10 @@ def slips(
 
 
 def _multiple(allowed: Callable[[FloatArray], FloatArray], metric: FloatArray) -> float:
-    """Return c if `allowed` returns c times the metric, and 1 if it returns a metric that is no multiple.
+    """Return c if `allowed` returns c times the metric; return 1 if it returns another matrix or raises ValueError.
 
-    A factor that is fitted to our own metric is accurate only to the tolerance. With it, a metric may exceed a budget.
+    The metric was multiplied by a factor that is fitted to our own metric. The factor is accurate only to the
+    tolerance, so the metric may exceed the budget of the method; c times the metric does not.
     """
     try:
         within = allowed(metric)
@@ -95,7 +102,11 @@ def _inverse(metric: FloatArray) -> FloatArray:
 
 
 def _transforms(metric: FloatArray, components: FloatArray | None, claim: str) -> Iterator[Slip]:
-    """Yield slips with components: M given for L, L given for M, and L given for L^T."""
+    """Yield the slips that mix up the metric M and its transform L, where M = L^T L.
+
+    One of them was given for the other, or L^T was given for L. components: (m, d) if the user gave a transform. claim:
+    "optimal" or "stationary", the word for the sentences.
+    """
     if components is not None and len(components) == len(metric):
         said, other = f"components L^T in place of L: L L^T is {claim}", components @ components.T
         yield Slip(said, lambda _: other, of_metric=False)
@@ -115,7 +126,10 @@ def _transforms(metric: FloatArray, components: FloatArray | None, claim: str) -
 
 
 def _turned(lower: bool, metric: FloatArray) -> FloatArray:
-    """Return L^T L for the triangular L with L L^T = metric; 0 if there is no Cholesky factor."""
+    """Return L^T L for the triangular L with L L^T = metric; the zero matrix if there is no Cholesky factor.
+
+    lower: True for the lower triangular L, False for the upper one.
+    """
     flip = slice(None) if lower else slice(None, None, -1)
     try:
         factor = np.linalg.cholesky(metric[flip, flip])

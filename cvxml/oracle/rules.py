@@ -21,7 +21,10 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule(Generic[Facts]):
-    """A condition on facts, and the verdict with its reason if the condition holds."""
+    """A condition on facts, with the verdict and the reason if the condition holds.
+
+    applies: the condition. reason: makes one sentence or several from the facts.
+    """
 
     name: str
     applies: Callable[[Facts], object]

@@ -44,7 +44,11 @@ BY_NUMBER = ("targets", "triplets")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recertified:
-    """The claims of a file, and the proof that its own dual variables give."""
+    """The claims of a file, and the proof that its own dual variables give.
+
+    reason: the reason for the verdict, a sentence. certificate: the proof, computed again. claimed: {name: value} of
+    the results in the file, such as its gap. exact: the interval in exact arithmetic, if it was asked for.
+    """
 
     method: str
     verdict: Verdict
@@ -95,12 +99,14 @@ class Recertified:
 def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Recertified:
     """Judge the metric in a file by the dual variables in the same file.
 
-    Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`; without a dual, its first
-    derivatives prove it stationary. Refuted: the metric is not feasible, or the file claims an objective or a bound
-    that the data contradict, or it claims a gap, rel_gap or radius smaller than the recomputed one. Inconclusive:
-    otherwise.
+    Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`. In a file without dual
+    variables, the first derivatives must prove that the metric is stationary.
+    Refuted: the metric is not feasible; or the data contradict an objective, a bound, a status or lists in the file; or
+    the file claims a gap, rel_gap or radius smaller than the recomputed one.
+    Inconclusive: otherwise.
 
-    tol: relative to the scale, as in `cvxml.check`. exact: compute the bound without rounding.
+    tol: relative to the scale of the problem: a number, "strict", "normal" or "loose". exact: compute the bound in
+    rational arithmetic.
 
     Raises ValueError if the content is not that of a solution.
     """
@@ -194,11 +200,11 @@ def params_of(saved: SavedSolution) -> dict[str, Any]:
 def _as_named(
     saved: SavedSolution, given: Any, params: dict[str, Any], derived: list[str], reason: str
 ) -> tuple[Verdict, str]:
-    """Return the verdict on a file with a valid proof, and its reason.
+    """Return the verdict on a file with a valid proof, and its reason: does the file name the problem that is proved?
 
     The file is refuted if its lists or numbers do not follow from its other fields. It is inconclusive if the
-    difference may come from another version of a library. derived: the parameters to derive again. reason: the reason
-    if the file is certified.
+    difference may come from another version of a library. given: the checked inputs of the proved problem, made from
+    params. derived: the parameters to compute again from other fields. reason: the reason if the file is certified.
     """
     of = get(saved.method)
     if not _lists_are_as_claimed(saved, params):
@@ -220,9 +226,10 @@ def _as_named(
 
 
 def _derived(saved: SavedSolution) -> list[str]:
-    """Return the parameters to derive again: those in `derived`, and the lists that n_neighbors decides.
+    """Return the names of the parameters to compute again from other fields.
 
-    Raises ValueError if `derived` holds a name that this method cannot derive.
+    These are the names in the field `derived` of the file, and the lists that n_neighbors determines. Raises ValueError
+    if `derived` holds a name that this method cannot compute.
     """
     can, listed = get(saved.method).DERIVED, saved.derived or ()
     for name in listed:
@@ -237,7 +244,10 @@ def _derived(saved: SavedSolution) -> list[str]:
 
 
 def _unsaid(saved: SavedSolution) -> str:
-    """Return the end of the reason for a file of cvxml 0.2, which does not record derived lists; else empty."""
+    """Return the clause that is added to the reason for a file of cvxml 0.2; empty for later versions.
+
+    Such a file does not record which of its lists were computed and which were given, so they are taken from the file.
+    """
     if saved.derived is not None:
         return ""
     can = get(saved.method).DERIVED
@@ -260,7 +270,10 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
 
 
 def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
-    """Return the name of a stored number that differs from the solved problem; empty if all numbers agree."""
+    """Return the name of a stored number that differs from that of the proved problem; empty if all numbers agree.
+
+    params: the parameters of the proved problem.
+    """
     for name in params.keys() - BY_LISTS:
         pair = params[name], saved.params[name]
         if pair[0] != pair[1] and not any(isinstance(value, (list, dict)) for value in pair):
@@ -335,7 +348,8 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
     """Return a sentence on a value in the file that the data contradict; empty if there is no such value.
 
     A gap, rel_gap, stationarity or radius may be larger than the recomputed one: the file then claims less than is
-    proved. slack: how much values may differ on another machine, beyond rounding.
+    proved. proof: the recomputed certificate. claimed: {name: value} of the results in the file. slack: how much values
+    may differ on another machine, beyond rounding.
     """
     if wrong := _false_status(proof, claimed.get("status")):
         return wrong
@@ -381,7 +395,7 @@ def _false_status(proof: Certificate, status: Any) -> str:
 def _least(proof: Certificate, slack: float) -> dict[str, float]:
     """Return the smallest gap, rel_gap and radius that a correct file can contain, for the recomputed `proof`.
 
-    slack: as in `_false_claim`.
+    slack: how much values may differ on another machine, beyond rounding.
     """
     if math.isinf(proof.gap):
         return dict.fromkeys(("gap", "rel_gap", "radius"), math.inf)

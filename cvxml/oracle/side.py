@@ -1,14 +1,23 @@
 """Write the side file of a saved solution, from which validation/verified/ proves an interval for the optimum.
 
-The checker there is a program with a proof that Coq checked. It reads the data, lists and parameters from the saved
-file itself. The side file adds dual variables as integers over one denominator, and vectors with squares that prove a
-matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result. The dual variables
-are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
-mode to the last digit. Three kinds of entries are rounded outward besides: the tree of gerrymandering
-(methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML, BoostMetric and LDML
-(logarithms.py). NCA (side_nca.py) has rational numbers below the weights of its convex step besides. The checker itself
-rounds the roots of MMC outward. GMML has no dual variables in its side file, but their product F with S. ITML, SDML and
-LSML have logarithms of determinants (side_logdet.py).
+The side file is the JSON that `cvxml certify FILE --side SIDE.json` writes. The verified checker, a program with a
+proof that Coq checked, reads the data, lists and parameters from the saved file itself. The side file adds dual
+variables as integers over one denominator (fields "prices" and "over"), and vectors with squares that prove a matrix
+psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result.
+
+The dual variables are those that exact arithmetic (family/theorem/exact.py) has made feasible. So the interval equals
+that of `certify --exact` to the last digit, with these exceptions:
+
+- The entries for the tree of gerrymandering (methods/ssvm/exact_tree.py), for GLML (methods/glml/rational.py) and the
+  logarithms of MCML, BoostMetric and LDML (logarithms.py) are rounded outward.
+- NCA (side_nca.py) has rational numbers below the weights of its convex step besides.
+- The checker itself rounds the roots of MMC outward.
+- GMML has the product F of S and its dual variable in place of the dual variable.
+- ITML, SDML and LSML have logarithms of determinants (side_logdet.py).
+
+The functions of this file return entries, {name of a field: its value}. `duals` are the dual variables as fractions, A
+is the metric (d, d), and `whole` writes a number over the denominator. A family problem has a regularizer and losses of
+distances; `Family` has both.
 """
 
 from __future__ import annotations
@@ -109,9 +118,11 @@ def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for MCML, a softmax for each point: [i, shares, logarithm of the sum at the metric].
+    """Return the entries for MCML, with a softmax for each point i: [i, shares, logarithm of the sum at the metric].
 
-    The shares are [k, logarithm of the dual variable, dual variable]. The class means of MCML are multiples of 1/over.
+    The shares are a list of [k, logarithm of the dual variable of i and k, this dual variable]. The last number is the
+    logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one. The class
+    means of MCML are multiples of 1/over.
     """
     rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -125,9 +136,10 @@ def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]
 
 
 def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for BoostMetric: [i, j, l, logarithm of the share, share] for each share of a triplet.
+    """Return the entries for BoostMetric, with [i, j, l, logarithm of the dual variable, dual variable] for triplets.
 
-    The shares are sorted. "log_sum" is the logarithm of the sum of exponentials, without the smallest margin.
+    Only triplets with a positive dual variable are listed, sorted. The field "log_sum" is the logarithm of the sum of
+    exponentials at the metric, each divided by the largest one.
     """
     rows, regularizer = cast(Together, family.terms[0].rows), cast(Trace, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -145,7 +157,11 @@ def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 
 
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for gerrymandering: the sets h* of the convex step at the metric, and weights on sets."""
+    """Return the entries for the convex step of gerrymandering at the metric.
+
+    "latent" has the set h* of each point, which the step keeps fixed. "prices" has for each point the sets with a
+    positive dual variable, each with this dual variable.
+    """
     family, duals, latent = exact_step(p, saved.metric, saved.dual)
     over, whole = _over(duals)
     rows: Any = family.terms[0].rows
@@ -162,7 +178,11 @@ def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for the global optimum of gerrymandering: the tree of cases."""
+    """Return the entries for the global optimum of gerrymandering.
+
+    "cases" has the nodes of a tree of cases: a branch (i, j) asks whether j is in the set h* of point i, and a leaf has
+    the dual variables that prove a lower bound in its case.
+    """
     nodes = exact_cases(p, saved.metric, saved.dual)
     norm, X = Frobenius(p.X, Fraction(2)), plane(p.X)
     leaves = [node for node in nodes if isinstance(node, ExactLeaf)]
@@ -182,7 +202,11 @@ def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for GLML: B (d, d), a lower bound of tr M B for the metric M, and the scale of the metric."""
+    """Return the entries for GLML at one query: the matrix B (d, d), "trace" and "scale".
+
+    "trace" is a lower bound of tr M B for every feasible M. "scale" is a factor c for which c A^-1 is feasible, where A
+    is the metric.
+    """
     if not p.one:
         raise ValueError("the verified checker takes one query of glml; solve for each query alone")
     found = rational.bounds(proved_B(p).B[0], np.asarray(saved.metric))
@@ -210,10 +234,11 @@ def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for LDML: b at the metric, and four numbers for each pair, similar pairs first.
+    """Return the entries for LDML: the threshold b at the metric, and four numbers for each pair, similar pairs first.
 
-    These are ln(1 + exp(-|D - b|)) at the metric, the logarithms of the dual variable and of the rest of the weight (as
-    shares of the weight), and the dual variable. The last entry is that of the points with themselves, if they count.
+    A pair has a distance D at the metric, a weight w in the objective, and a dual variable a. Its four numbers are ln(1
+    + exp(-|D - b|)), ln(a / w), ln(1 - a / w) and a. If the problem counts the pairs of a point with itself, they share
+    the last entry.
     """
     loss, rows = cast(Logistic, family.terms[0].loss), cast(Labelled, family.terms[0].rows)
     regularizer = cast(Linear, family.regularizer)
@@ -240,13 +265,16 @@ def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 
 
 def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
-    """Return the common denominator of the dual variables and `others`, and a function that writes a number over it."""
+    """Return the common denominator of the dual variables and `others`, and a function that writes a number over it.
+
+    Both are hexadecimal texts: the denominator, and the result of the function, the numerator.
+    """
     over = math.lcm(*(price.denominator for price in (*duals.a.tolist(), *others)))
     return hex(over), lambda price: hex(int(price * over))
 
 
 def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for the metric A and for the regularizer's part of the bound."""
+    """Return the entries that prove the metric A psd, and those that prove the part of the regularizer in the bound."""
     regularizer = family.regularizer
     X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(duals)])
     if isinstance(regularizer, Combinations):
@@ -259,10 +287,11 @@ def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 
 
 def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
-    """Return the weights of the metric A = sum_k w_k b_k b_k^T as entries.
+    """Return the entries for a metric that is a combination of given rank-one matrices, A = sum_k w_k b_k b_k^T.
 
-    For Schultz and Joachims, also the weights of the matrix sum_k z_k b_k b_k^T that proves the bound, over one
-    denominator.
+    "weights" has the w_k. For Schultz and Joachims, "paid" has the weights z_k, over their own denominator, of the
+    matrix sum_k z_k b_k b_k^T that proves the bound. X, G: the points, and the weights of pairs in the sum of the dual
+    variables times their matrices.
     """
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):
@@ -273,7 +302,7 @@ def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArr
 
 
 def _root(A: FloatArray) -> list[list[float]] | None:
-    """Return vectors u with sum u u^T near the metric A (d, d), or None if A is exactly psd."""
+    """Return vectors u for which sum u u^T is near the metric A (d, d), or None if A is exactly psd."""
     if judged(A).distance == 0:
         return None
     return _columns(root_of(A))
@@ -284,10 +313,11 @@ def _columns(L: FloatArray) -> list[list[float]]:
 
 
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
-    """Return vectors u for the bound of a Frobenius regularizer; an empty list for other regularizers.
+    """Return vectors u for the lower bound of a Frobenius regularizer; an empty list for other regularizers.
 
-    The matrix G plus sum u u^T is nearly psd. The entry "rest" states how the checker treats the remainder: "psd" (it
-    must be psd), or "norm" (its Frobenius norm enters the bound).
+    G is the sum of the dual variables times their matrices, as weights on pairs of the points X. The sum G + sum u u^T
+    is nearly the psd part of G. The field "rest" states how the checker treats the remainder: "psd" (it must be psd),
+    or "norm" (its Frobenius norm enters the bound).
     """
     if not isinstance(regularizer, Frobenius):
         return NO_VECTORS
@@ -298,7 +328,7 @@ def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
 
 
 def _of_triplets(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
-    """Return [i, j, l, dual variable] for each positive dual variable, sorted by target and then by l."""
+    """Return [i, j, l, dual variable] for each triplet with a positive dual variable, sorted by target j, then by l."""
     order = np.argsort(duals.key)
     priced = Duals(duals.a[order], duals.key[order])
     rows: Any = family.terms[0].rows

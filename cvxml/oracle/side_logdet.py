@@ -1,13 +1,19 @@
 """The entries of the side file for ITML, SDML and LSML, with log determinants.
 
-Each has two logarithms, over 2^DIGITS: "log_bound" is at least minus the log determinant of the bound, and
-"log_metric" at least minus that of the metric. For ITML and LSML, both determinants are relative to the prior. The dual
-variables are whole numbers over "over":
+The side file is the JSON that `certify --side` writes for the verified checker (side.py). Each of these methods has two
+logarithms in it, over 2^DIGITS. "log_bound" is at least minus the log determinant of the matrix that attains the lower
+bound, and "log_metric" at least minus that of the metric. For ITML and LSML, both determinants are relative to the
+prior. The dual variables are whole numbers over "over":
 
-- ITML: "prices" has [log of the bound, log at the metric, lambda] for each pair, similar pairs first. With t = 1 for a
-  similar pair and -1 for a dissimilar one, these logarithms are of 1 / (1 - t lambda xi_0 / gamma) and of xi_0 / xi.
+- ITML: "prices" has for each pair, similar pairs first, two logarithms and the dual variable lambda. Let t = 1 for a
+  similar pair and -1 for a dissimilar one, xi_0 its bound, and xi its slack variable at the metric. The first
+  logarithm, for the lower bound, is that of 1 / (1 - t lambda xi_0 / gamma). The second one, for the metric, is that of
+  xi_0 / xi.
 - SDML: "U" (d, d).
-- LSML: "prices" has [a, b] for each quadruplet, the dual variables w s of the near and w s / (1 - s) of the far pair.
+- LSML: "prices" has for each quadruplet the dual variables w s of the near pair and w s / (1 - s) of the far pair,
+  where w is its weight and 0 <= s < 1.
+
+A hint is a number slightly above a logarithm (logarithms.py). A ball is a number with a proved error bound.
 """
 
 from __future__ import annotations
@@ -40,7 +46,10 @@ SLACK, SHARE = 2, 1 << (90 - DIGITS)
 
 
 def above(log: Any) -> str:
-    """Return a hint for a logarithm that is known as a ball: a larger number over 2^DIGITS, as a hexadecimal text."""
+    """Return a hint for a logarithm: a slightly larger number over 2^DIGITS, as a hexadecimal text.
+
+    log: a ball that contains the logarithm.
+    """
     top = ends(log)[1]
     return hex(math.ceil(top * (1 << DIGITS)) + SLACK + math.ceil(top * top / SHARE))
 
@@ -73,7 +82,11 @@ Rows = Sequence[tuple[tuple[str, ...], tuple[Fraction, ...]]]
 
 
 def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: FloatArray) -> Rows:
-    """Return the two logarithms and lambda of each pair (module docstring). A: the metric (d, d)."""
+    """Return for each pair of ITML its two logarithms, as hexadecimal texts, and lambda (module docstring).
+
+    family: the problem in fractions. duals: the dual variables of the similar and of the dissimilar pairs. A: the
+    metric (d, d).
+    """
     regularizer, gamma = cast(LogDet, family.regularizer), Fraction(given.gamma)
     at = regularizer.exact_distances(plane(given.X), regularizer.exact_metric(A, None))
     rows: list[tuple[tuple[str, ...], tuple[Fraction, ...]]] = []
@@ -96,7 +109,7 @@ def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: F
 
 
 def _of_quadruplets(given: lsml.Instance, _: Family, duals: Sequence[Duals], __: FloatArray) -> Rows:
-    """Return the two dual variables of each quadruplet, without logarithms."""
+    """Return for each quadruplet of LSML no logarithms, and its two dual variables (module docstring)."""
     found, half = dict(zip(duals[0].key.tolist(), duals[0].a.tolist(), strict=True)), len(given.counts)
     of = {place: (-found.get(k, 0), found.get(half + k, 0)) for k, place in enumerate(given.counts.tolist())}
     prices = (of.get(k, (0, 0)) for k in range(len(given.quadruplets)))

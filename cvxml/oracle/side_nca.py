@@ -1,14 +1,21 @@
-"""The entries of the side file for NCA: numbers below the weights c_i w_ij of the convex step, and shares.
+"""The entries of the side file for NCA: weights and shares of its convex step, and their logarithms.
 
-Of point i let p_ik be the softmax over all others, and c_i w_ij as in methods/nca/certify.py. The entries of i are
+The side file is the JSON that `certify --side` writes for the verified checker (side.py). The step and its lower bound
+are in methods/nca/certify.py. For a point i, p_ik is the softmax over all other points k, and p_i is the sum of p_ik
+over the class of i. In the step the point has the factor c_i, which is p_i for criterion f and 1 for g, and the weights
+w_ik = p_ik / p_i on its class. The lower bound has rows q_i of the simplex. The entries of i are
 
     [i, z, v, [[k, lesser, z_k, share] for all k != i]]
 
-over 2^WHOLE (lesser, share) or 2^DIGITS (logarithms). The number `lesser` is below c_i w_ik. For criterion f there is
-one for every k, below p_ik, because their sum bounds c_i = p_i from above. The shares of i have the sum of `lesser`
-over the points of the class of i, and are c_i q_ik up to rounding. z is at least the logarithm of a sum of
-exponentials. For f, v is at least log(1 / U), for the upper bound U of p_i. For g, v is at least log(1 / p_i) without
-the distances of the nearest points.
+with lesser and share over 2^WHOLE, and the logarithms z, v and z_k over 2^DIGITS:
+
+- lesser is below c_i w_ik for k in the class of i. For other k it is below p_ik for criterion f, because the sum of
+  these numbers bounds p_i from above; it is 0 for g.
+- share is c_i q_ik up to rounding. The shares of i have the same sum as `lesser` over the class of i.
+- z is at least the logarithm of the sum of exponentials in the softmax, each divided by the largest one.
+- v is for f at least log(1 / U), where U is the upper bound of p_i. For g it is at least log(1 / p_i), where numerator
+  and denominator of p_i are each divided by their largest term.
+- z_k is at least log(share + 1 - sum of `lesser` over all k), and 0 if the share is 0.
 """
 
 from __future__ import annotations
@@ -33,8 +40,9 @@ Lesser = dict[int, dict[int, int]]
 
 
 def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]:
-    """Return the entries for NCA, and the shares that they round. Use it with `precision()` of cvxml/core/balls.py.
+    """Return the entries for NCA, and the result of exact arithmetic (the convex step and its rows) that they round.
 
+    Call it within `precision()` of cvxml/core/balls.py, which sets the digits of real numbers. p: the checked inputs.
     Raises ValueError for a limited rank or a similarity.
     """
     if p.m < p.X.shape[1]:
@@ -74,10 +82,13 @@ def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]
 
 
 def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
-    """Return the shares as whole numbers over 2^WHOLE: the mixture with the smallest theta tried that makes Z psd.
+    """Return the shares of each point as whole numbers over 2^WHOLE, so that the matrix Z of the lower bound is psd.
 
-    Z is the matrix of methods/nca/certify.py. Without a mixture, or if no theta makes Z psd, the shares are the numbers
-    `lesser` of the points of the same class.
+    The lower bound holds if Z = sum_ik c_i (w_ik - q_ik) X_ik is psd. Each q_i mixes two given rows; theta is the share
+    of the second one. This function tries several theta and uses the smallest one that makes Z psd. Without such a
+    theta, or without rows to mix, the shares are the numbers `lesser` of the points of the same class.
+
+    shares: the step in exact arithmetic. lesser: {i: {k: `lesser` of the module docstring}}.
     """
     own = {i: {k: lesser[i][k] for k in row.w} for i, row in shares.found.items()}
     if shares.mixture is None:
@@ -96,7 +107,7 @@ def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
 
 
 def _steps(first: int) -> Iterable[int]:
-    """Yield values of theta as whole numbers over 2^FINEST: `first`, and larger ones."""
+    """Yield values of theta as whole numbers over 2^FINEST: `first`, and then larger ones up to 1."""
     yield first
     for k in range(FINEST):
         if first + (1 << k) <= 1 << FINEST:
@@ -104,9 +115,10 @@ def _steps(first: int) -> Iterable[int]:
 
 
 def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
-    """Return the mixture of each point's rows "R" and "interior", with the weights 1 - theta and theta.
+    """Return for each point the mixture of its rows "R" and "interior", with the weights 1 - theta and theta.
 
-    theta: a whole number over 2^FINEST. Each row is scaled to the sum of the row in `own`.
+    "R" and "interior" are the two dual variables of NCA; `mixture` has the softmax row of each. theta: a whole number
+    over 2^FINEST. own: {i: {k: number}}; each row is scaled to the sum of the row of i in `own`.
     """
     found = {}
     for i, row in shares.found.items():

@@ -7,7 +7,8 @@ leads to a clearly better metric, that metric is the witness that refutes the ca
 both the step and the descent gain at most `CLOSE` of the scale.
 
 The claim "optimal" is refuted by a better metric from our own starts. Its proof needs a lower bound of F over all
-metrics, for example from `StationaryMethod.enumerated`, which is for tiny problems. F is the objective of the method.
+metrics, where F is the objective of the method. For tiny problems, branch and bound (`StationaryMethod.enumerated`)
+gives such a bound.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ LOOSE = 1e-3  # relative to the scale: larger rounding is too much at any tolera
 
 
 class StationaryJudgement(NamedTuple):
-    """A verdict with its reasons, the certificates it rests on, and the better metric if one was found."""
+    """A verdict with its reasons, the certificates it rests on, and the better metric if one was found.
+
+    proof: the certificate of the candidate. ours: that of our own metric, from the step and the descent or from our own
+    starts. witness: our metric, if it is clearly better. bound: a lower bound of the objective over all metrics, if one
+    was computed. stationary: True if the candidate is stationary and only the claim "optimal" is refuted. exact: the
+    interval of the step in exact arithmetic. share: an upper bound of the gain of the step, relative to the scale.
+    """
 
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -156,8 +163,8 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
 def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
     """Return True if the claim is "stationary", and the step and the descent both gain at most `CLOSE` of the scale.
 
-    The descent counts, for example, for a metric of limited rank near 0 with all its rows used: to first order it gains
-    little, and its descent gains much.
+    A small gain of the step alone is not enough. If the rank of the metric is limited, this gain is measured by first
+    derivatives. Near the zero metric these may be small, while the descent gains much.
     """
     if asked.claim != "stationary" or not judged.share <= CLOSE:
         return False
@@ -185,8 +192,9 @@ def _verdict(
 ) -> StationaryJudgement:
     """Return the verdict on the candidate from `proof`, its certificate, and `ours`, that of our metric `better`.
 
-    figures: the gain that is still possible; the name of the step or gradient for it; the limit for this gain; the
-    limit for a difference of two objectives.
+    psd: the candidate, or the nearest psd matrix. figures: the gain that is still possible; the name of the step or
+    gradient for it; the limit for this gain; the limit for a difference of two objectives. proved: True if it is proved
+    that the gain is within its limit.
     """
     left, name, own, allowed = figures
     rounding = 0.0 if asked.exact else (proof.step or proof).rounding
@@ -233,12 +241,18 @@ def _verdict(
 
 
 def _scale(method: str, proof: Certificate, ours: Certificate) -> float:
-    """Return the scale for relative tolerances: the candidate's or that of our metric, as the method defines it."""
+    """Return the scale for relative tolerances: that of the candidate or that of our metric, as the method defines.
+
+    proof, ours: the certificates of the two metrics.
+    """
     return (proof if get(method).SCALE == "candidate" else ours).scale
 
 
 def _remaining_gain(proof: Certificate) -> tuple[float, str]:
-    """Return an upper bound of the gain that is still possible, and the name of the step or gradient that has it."""
+    """Return an upper bound of the gain that is still possible, and the name of the step or gradient with this gain.
+
+    proof: the certificate of the candidate.
+    """
     if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
         found = proof.stationarity
         return max(found.gradient, found.dc_residual), "to first order, its gradient"
@@ -253,8 +267,9 @@ def _judge_optimal(
 ) -> StationaryJudgement:
     """Return the judgement of a stationary metric with the claim "optimal".
 
-    The metric is compared with the best of our own starts and, for a tiny problem, with a global bound. stationary: the
-    reason why it is stationary.
+    The metric is compared with the best metric from our own starts and, for a tiny problem, with a lower bound over all
+    metrics. proof: its certificate. ours: that of our own metric after the descent. stationary: the sentence that says
+    why the metric is stationary.
     """
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(

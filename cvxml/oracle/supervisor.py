@@ -3,10 +3,11 @@
     python -I -S supervisor.py ALIVE SAID FOLDER WORKDIR MEMORY SIZE PROGRAM [ARGUMENT ...]
 
 ALIVE is a pipe that cvxml holds open. It closes when cvxml ends the run or is itself killed. When ALIVE closes or the
-program ends, this process kills all processes of the program and removes FOLDER. Therefore the cleaning works even if
-cvxml is killed. FOLDER is made here, so that it exists only while there is a process that will remove it.
-The program runs in WORKDIR. SAID is a pipe for the report, with the lines pid=NUMBER, exit=CODE,
-or start=ERRNO if the program cannot be started. MEMORY limits each process, SIZE limits each file, both in bytes.
+program ends, this process kills all processes of the program and removes FOLDER, an empty folder for its files. So both
+happen even if cvxml is killed. FOLDER is made here, so that it exists only while there is a process that will remove
+it. The program runs in WORKDIR, which may be FOLDER. SAID is a pipe for the report, with the lines pid=NUMBER,
+exit=CODE, or start=ERRNO if the program cannot be started. MEMORY limits each process, SIZE limits each file, both in
+bytes.
 
 This file does not import cvxml, so that the process starts in a hundredth of a second.
 """
@@ -63,7 +64,10 @@ def prctl(option: int, value: int) -> None:
 
 
 def _wake() -> int:
-    """Return the reading end of a pipe that receives the number of each signal that ends the wait."""
+    """Return the reading end of a pipe that gets the number of each signal: a child ended, or this process must end.
+
+    `_wait` waits for this pipe, so that it sees the signals.
+    """
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(woken, False)
@@ -74,7 +78,11 @@ def _wake() -> int:
 
 
 def _become(command: Sequence[str], workdir: str, memory: int, size: int, said: int) -> None:
-    """Replace this process by the program, in a session and process group of its own."""
+    """Replace this process by the program, in a session and process group of its own.
+
+    command: the program and its arguments. memory, size: the limits in bytes. said: the pipe for the report, which gets
+    start=ERRNO if the program cannot be started.
+    """
     try:
         signal.set_wakeup_fd(-1)
         for name in ("SIGCHLD", "SIGTERM", "SIGHUP", "SIGINT", "SIGPIPE", "SIGXFSZ"):
@@ -108,7 +116,11 @@ def limit(memory: int, size: int) -> None:
 
 
 def _wait(child: int, alive: int, woken: int) -> int | None:
-    """Return the exit code of the program, or None if cvxml or a signal asked for the end first."""
+    """Return the exit code of the program, or None if cvxml or a signal asked for the end first.
+
+    child: the process id of the program. alive: the pipe that closes when cvxml asks for the end. woken: the pipe that
+    gets the number of each signal.
+    """
     import select
 
     while True:
@@ -133,7 +145,7 @@ def _ended() -> list[tuple[int, int]]:
 
 
 def _end(child: int) -> None:
-    """Kill the process group of the program.
+    """Kill the process group of the program. child: the process id of the program.
 
     On Linux also kill the processes that left the group: they become children of this process when their parent ends.
     """
@@ -177,7 +189,10 @@ def remove(folder: str) -> None:
 
 
 def _clear(folder: str) -> None:
-    """Empty a folder. An inner folder with a path longer than `LONG` is moved up, and the next call removes it."""
+    """Remove the content of a folder, as far as one pass can.
+
+    An inner folder with a path longer than `LONG` bytes is moved up into `folder`. The next call removes it.
+    """
     found = [folder]
     for each in found:  # the loop appends inner folders to this list
         names = []

@@ -1,8 +1,9 @@
 """Solve examples of every method in three ways and compare: two back ends on the literal problem, and our fast solver.
 
-The three ways share only the data and the neighbour lists. They agree if each result is certified by a bound, and the
-intervals [lower bound, objective] have a common point. If a method is not convex, the results may differ. Then each
-result must be certified stationary by its own proof and by `check`.
+The literal problem of a method is its cvxpy problem, with one line of code for each formula of the paper. The three
+ways share only the data and the neighbour lists. They agree if each result is certified by a bound, and the intervals
+[lower bound, objective] have a common point. If a method is not convex, the results may differ. Then each result must
+be certified stationary by its own proof and by `check`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LONGEST = 20  # most characters of a parameter in the table
 
 
 class Case(NamedTuple):
-    """A method and one of its examples, for one row of the table."""
+    """A method and one of the small problems that it lists as examples, for one row of the table."""
 
     method: str
     example: Example
@@ -49,7 +50,12 @@ def cases_of(methods: Sequence[str]) -> list[Case]:
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one case: the gaps, the seconds and the verdicts by solver, and if they agree."""
+    """The result of one case.
+
+    data, params: the points and the parameters, as text. shape: (n, d) of the points. objective: that of the fast
+    solver. rel_gaps, seconds, verdicts: by solver; a verdict is that of `check` on the solver's metric. agrees: the
+    results agree (module docstring). why: the reason if they do not.
+    """
 
     method: str
     data: str
@@ -73,8 +79,8 @@ def verify(
 ) -> Iterator[Row]:
     """Run the cases one after the other and yield a Row for each.
 
-    chosen: the cases to run, by default all of `cases()`. say: called with a line of text before each solve. solvers:
-    names of `SOLVERS`, with "fast".
+    say: called with a line of text before each solve. chosen: the cases to run; None: those of all methods. solvers:
+    names of `SOLVERS`, with "fast"; each runs where the method has it.
     """
     run = cases() if chosen is None else chosen
     for k, case in enumerate(run, start=1):

@@ -10,7 +10,8 @@ large, M is optimal for no value of the weight, and the search ends early. The c
 that is reported.
 
 In all functions, `asked` is the user's weight, and `most` the upper limit of the weight: inf, or a number. Steps are
-taken in log w, or in the log odds log(w / (most - w)) if `most` is a number. `at` solves the problem for a weight.
+taken in log w, or in the log odds log(w / (most - w)) if `most` is a number. `at` is a function that solves the problem
+for a weight and returns the gap of M there, as `Tried`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ SAME = 0.01  # tolerance in the logarithm: a ratio this close to a number is rep
 
 
 class Tried(NamedTuple):
-    """A tried value of the weight: the gap of the metric there, the scale, and the slope of the gap in the weight."""
+    """A tried value of the weight: the gap of the metric there, the scale, and the slope of the gap in the weight.
+
+    rounding: the rounding error of the gap; inf if the gap is not proved.
+    """
 
     weight: float
     gap: float
@@ -83,9 +87,9 @@ def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...
 
 
 def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iterator[Tried]:
-    """Yield values tried between two ends, by false position with halved slopes (Illinois method).
+    """Yield the values tried between two ends, by false position with halved slopes (Illinois method).
 
-    enough: the search stops at this relative gap.
+    ends: two tried values at which the slopes have different signs. enough: the search stops at this relative gap.
     """
     one, two = ends
     slope = one.slope
@@ -134,10 +138,10 @@ def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple
 def _end(
     best: Tried, side: float, known: list[tuple[float, float]], most: float, enough: float, at: Try
 ) -> float:
-    """Return a distance from the best weight on one side at which the relative gap is at most `enough`.
+    """Return a distance from the best weight, on one side, at which the relative gap is at most `enough`.
 
-    side: -1 or 1. known: pairs (distance on this side, relative gap) that were computed before. Distances are
-    differences of log w or of log odds.
+    best: the tried value with the smallest relative gap. side: -1 for smaller and 1 for larger weights. known: pairs
+    (distance on this side, relative gap) that were computed before. Distances are differences of log w or of log odds.
     """
     inside, left = max(
         (each for each in known if each[0] >= 0 and each[1] <= enough), default=(0.0, best.share)
@@ -162,10 +166,11 @@ def _end(
 
 
 def least_share(asked: float, most: float, enough: float, share: Callable[[float], float]) -> float | None:
-    """Return the weight with the smallest relative gap `share`, for a share that need not be convex in the weight.
+    """Return the weight with the smallest relative gap, for a gap that need not be convex in the weight.
 
-    Returns None if the smallest gap found is not small enough. enough: the search stops at this relative gap. Weights
-    that differ by factors of `DOUBLE` are tried first, so that a margin of 2 or 1/2 is found at once.
+    share: a function that returns the relative gap at a weight. Returns None if the smallest gap found is not small
+    enough. enough: the search stops at this relative gap. Weights that differ by factors of `DOUBLE` are tried first.
+    So a weight that is wrong by a factor of 2 or 1/2 is found at once.
     """
     start, step, known = _logit(asked, most), math.log(DOUBLE), dict[float, float]()
 
@@ -219,8 +224,9 @@ def between(low: float, high: float, most: float) -> float:
 def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> list[str]:
     """Return a list with one sentence if the weights differ from `asked` by a factor such as n or 1/n.
 
-    ends: an interval of weights. If `most` is a number, the factor is that of the odds. Returns an empty list if the
-    factor is not a number of the problem.
+    ends: an interval of weights. given: the checked inputs, with points (n, d). If `most` is a number, the factor is
+    that of the odds. The factors tried are 2, n, d, products such as n (n - 1)/2, the number of triplets, and their
+    inverses. If the interval contains none of them, the list is empty.
     """
     n, d = given.X.shape
     low, high = (_logit(weight, most) - _logit(asked, most) for weight in ends)
