@@ -1,7 +1,7 @@
 """Checks of the data and parameters that a user gives, each with a one-sentence error message.
 
 In every check, n is the number of points, and `name` is what the message calls the parameter. A class code is the
-position of a label in the sorted list of the labels, from 0.
+position of a label in the sorted list of the different labels, from 0.
 """
 
 from __future__ import annotations
