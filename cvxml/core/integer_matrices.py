@@ -1,8 +1,8 @@
-"""Matrices of integers for exact proofs: every matrix of floats is one, times a power of two. Uses python-flint.
+"""Matrices of integers for exact proofs. Uses python-flint.
 
-A square, such as M M^T (a metric) or L L^T (the slack of a psd constraint), is psd for all M and L. They come from
-eigenvectors in floating point, or from the user. The accuracy of M and L decides the width of the resulting interval
-for the optimum, but not its correctness.
+Every matrix of floats is a matrix of integers times a power of two. A square, such as M M^T (a metric) or L L^T (the
+slack of a psd constraint), is psd for all M and L. M and L come from eigenvectors in floating point, or from the user.
+Their accuracy decides the width of the resulting interval for the optimum, but not its correctness.
 """
 
 from __future__ import annotations

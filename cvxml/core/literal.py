@@ -1,7 +1,7 @@
 """Help for users who get the literal problem, the problem as written in the paper, as a `cvxpy.Problem`.
 
 A weight of the objective, such as lam, may be given as a `cvxpy.Parameter`, and can then be changed without a new
-problem. Each constraint gets a label. This module does not import cvxpy. If cvxpy is not loaded, no argument can be
+problem. The constraints get labels. This module does not import cvxpy. If cvxpy is not loaded, no argument can be
 one of its parameters.
 """
 
