@@ -1,7 +1,7 @@
 """Points, metrics and distances as rational numbers, for certificates in exact arithmetic.
 
-Every float is a rational number. Matrices are integers of python-flint times a power of two. A certificate judges a psd
-matrix: if the given metric is psd only up to rounding, a psd matrix near it takes its place.
+Every float is a rational number. Matrices are integers of python-flint times a power of two. The certificate is
+computed for an exactly psd matrix. If a metric is psd only up to rounding, a psd matrix near it is judged in its place.
 """
 
 from __future__ import annotations
