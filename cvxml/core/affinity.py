@@ -1,6 +1,6 @@
 """Affinities of the points of one class by local scaling, and their scatter matrix, in exact arithmetic.
 
-Used by local Fisher discriminant analysis (LFDA).
+Local Fisher discriminant analysis (LFDA) uses them.
 
 The affinity is A_ij = exp(-D_ij / (s_i s_j)). D_ij is the squared distance, and the scale s_i is the distance of point
 i to its K-th nearest neighbour in its class. A_ij = 0 if one of the two scales is 0.

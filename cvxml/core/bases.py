@@ -268,7 +268,8 @@ def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
 
     w: (K,) >= 0, the weights of the vectors `own` (K, d).
 
-    Returns inf if the linear program finds no symmetric Y with b^T Y b <= 1 for all vectors b.
+    A linear program looks for a symmetric Y (d, d) with b^T Y b <= 1 for all vectors b, which proves the bound. Returns
+    inf if it finds no Y.
     """
     from scipy.optimize import linprog  # takes a tenth of a second to load
 

@@ -63,7 +63,7 @@ def of_solution(solution: Solution) -> str:
 
 
 def picture(metric: FloatArray) -> str:
-    """Return an SVG of the eigenvalues of a metric (d, d), and of its entries if d <= `MOST`."""
+    """Return an SVG of the eigenvalues of a metric (d, d), and of its entries if d <= 50."""
     values = np.linalg.eigvalsh((metric + metric.T) / 2)[::-1]
     drawn = [("eigenvalues", _bars(values / max(values[0], np.finfo(float).tiny)))]
     if len(metric) <= MOST:
