@@ -1,9 +1,12 @@
-"""Local scaling: affinities of points of one class, and sums over pairs weighted by them, in exact arithmetic.
+"""Affinities of the points of one class by local scaling, and their scatter matrix, in exact arithmetic.
+
+Local Fisher discriminant analysis (LFDA) uses them.
 
 The affinity is A_ij = exp(-D_ij / (s_i s_j)). D_ij is the squared distance, and the scale s_i is the distance of point
 i to its K-th nearest neighbour in its class. A_ij = 0 if one of the two scales is 0.
 
-Squared distances are integers, so it is certain whether a scale is 0. The affinities are balls (core/balls.py).
+The points are integers times a power of two. Their squared distances are exact, so it is certain whether a scale is 0.
+The affinities are balls, intervals that contain the exact value (core/balls.py).
 """
 
 from __future__ import annotations
@@ -21,7 +24,11 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 class Members(NamedTuple):
-    """The points of one class, as integers times a power of two, and their squared distances."""
+    """The points of one class, shifted so that the first one is the origin, and their squared distances.
+
+    The points are `points` 2^at (n_c, d), and the squared distances of all pairs are D 4^at, all with integers.
+    `nearest` 4^at holds the squared distance of each point to its K-th nearest other point.
+    """
 
     points: Any  # (n_c, d) flint integers times 2^at, shifted so that the first point is the origin
     at: int
@@ -61,10 +68,10 @@ def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
 
 
 def local_scatter(of: Members) -> Any:
-    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs of the class.
+    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs i < j of the points `of` one class.
 
-    The result is a matrix (d, d) of balls at the current precision. The sum is X^T (diag(a) - A) X, where a are the row
-    sums of A.
+    The result is a matrix (d, d) of balls at the current precision. The sum is X^T (diag(a) - A) X, where the x_i are
+    the rows of X, and a holds the row sums of A.
     """
     arb_mat, inside = flint().arb_mat, of.scaled
     if len(inside) < 2:

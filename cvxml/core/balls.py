@@ -29,13 +29,16 @@ class TooFewBits(ValueError):
 
 
 def precision(bits: int = BITS) -> AbstractContextManager[Any]:
-    """Return a context in which balls have this number of bits. Raises ValueError if python-flint is not installed."""
+    """Return a context in which balls have `bits` binary digits. Raises ValueError if python-flint is not installed."""
     context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
     return context
 
 
 def with_enough_bits(work: Callable[[], T]) -> T:
-    """Return work() at the lowest of `PRECISIONS` at which it raises no TooFewBits. Raises TooFewBits if all fail."""
+    """Return work(), computed with 256, 1024 or 4096 bits: the first precision at which it does not raise TooFewBits.
+
+    Raises TooFewBits if it fails with 4096 bits too.
+    """
     for bits in PRECISIONS:
         with precision(bits):
             try:
@@ -46,7 +49,10 @@ def with_enough_bits(work: Callable[[], T]) -> T:
 
 
 def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
-    """Return value * 2^exponent as a ball: integers and floats exactly, fractions (also flint's) to the last bit."""
+    """Return value * 2^exponent as a ball. value: an integer, a float, or a fraction (also one of python-flint).
+
+    The ball contains the exact number. It has radius 0 for a float, and for an integer within the current precision.
+    """
     module = flint()
     if isinstance(value, Fraction):
         value = module.fmpq(value.numerator, value.denominator)
@@ -65,7 +71,10 @@ def rounded(matrix: Any) -> FloatArray:
 
 
 def floats(matrix: Any) -> FloatArray:
-    """Return the midpoints of a matrix of balls, made symmetric, as floats; of complex balls, the real parts."""
+    """Return the midpoints of a matrix (d, d) of balls as floats; of complex balls, the real parts.
+
+    The result is the mean of this matrix and its transpose.
+    """
     found: FloatArray = np.array([[float(entry.real) for entry in row] for row in matrix.tolist()])
     return found / 2 + found.T / 2
 

@@ -1,16 +1,16 @@
 """Metrics that are combinations of given vectors: M = sum_k w_k b_k b_k^T with weights w >= 0.
 
-These M form a convex cone. This module decides which combination a given matrix (d, d) stands for:
+These M form a convex cone. This module decides which combination M a given matrix A (d, d) stands for:
 
 - Non-negative least squares finds the weights with the nearest combination. If several weights give the same
   combination, those with the smallest sum are preferred.
-- The combination of these weights is judged. It is in the cone by construction.
-- The distance from the matrix to the combination is reported. A matrix farther away than `FEASIBILITY_TOL` times its
+- The combination of these weights is judged: the certificate is computed for it. It is in the cone by construction.
+- The distance from A to the combination is reported. A matrix farther away than `FEASIBILITY_TOL` (1e-6) times its
   norm is not a metric of the method.
 
-If the b_k are the unit vectors, M is diagonal, and the weights are its diagonal, clipped at 0, without a search.
+If the b_k are the unit vectors, M is diagonal. Then the weights are the diagonal of A, clipped at 0.
 
-The least-squares problem is scaled so that the diagonal of M is 1. Then features in small units keep their digits.
+The least-squares problem is scaled so that the diagonal of A is about 1, so features in small units keep their digits.
 """
 
 from __future__ import annotations
@@ -54,7 +54,13 @@ UNDERFLOW = 1e-290  # larger than the effect of underflow on any sum here
 
 @dataclass(frozen=True)
 class ConeFeasibility(Feasibility):
-    """The distance of a matrix from the metrics of the method: psd matrices that are combinations of the b_k b_k^T."""
+    """The distance of a matrix A from the metrics of the method: psd matrices that are combinations of the b_k b_k^T.
+
+    away: the Frobenius distance of A to the combination that is judged.
+    beyond: this distance relative to the norm of A. It is measured in the user's units and in units in which every
+        feature spreads over about 1, and the larger value counts.
+    what: the set of the allowed metrics, in words.
+    """
 
     away: float  # Frobenius distance to the combination that is judged
     # that distance relative to the norm; the larger of two values, in the user's units and in units of the features
@@ -64,15 +70,15 @@ class ConeFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if M is psd and a combination, each within `FEASIBILITY_TOL` times its norm.
+        """True if A is psd and a combination, each within `FEASIBILITY_TOL` times its norm.
 
-        A distance of at most `SMALLEST_SCALE`, where floats lose their digits, is allowed too.
+        A distance of at most `SMALLEST_SCALE` = 2^-1060, where floats lose their digits, is allowed too.
         """
         return (self.beyond <= FEASIBILITY_TOL or self.away <= SMALLEST_SCALE) and super().feasible
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the distances of M to the psd cone and to the combinations, relative to its norm."""
+        """The larger of the distances of A to the psd cone and to the combination, relative to its norm."""
         return max(super().beyond_limits, self.beyond)
 
     def __str__(self) -> str:
@@ -83,7 +89,7 @@ class ConeFeasibility(Feasibility):
 
 
 class Weighted(NamedTuple):
-    """The combination judged in place of a matrix: its weights, the combination M, and its distance from the matrix."""
+    """The combination M that is judged in place of a matrix A, its weights w, and its distance from A."""
 
     w: FloatArray  # (K,) >= 0
     M: FloatArray  # (d, d), sum_k w_k b_k b_k^T, rounded
@@ -102,7 +108,8 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
     B: (K, d), the vectors as rows.
     X: (n, d), the points.
 
-    The distance from A to the combination is measured in the user's units and in units of the features.
+    The relative distance is measured in the user's units and in units in which every feature spreads over about 1.
+    The larger value counts.
     """
     features, found = is_identity(B), examine(A, X)[1]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -119,7 +126,14 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
 
 
 def as_combination(metric: ArrayLike, B: FloatArray, X: FloatArray, name: str) -> FloatArray:
-    """Return the combination (d, d) that `metric` stands for. Raises ValueError if it is too far from the cone."""
+    """Return the combination (d, d) that is judged in place of `metric`.
+
+    B: (K, d), the vectors as rows.
+    X: (n, d), the points.
+    name: what a message calls `metric`.
+
+    Raises ValueError if `metric` is too far from the combination.
+    """
     found = weighted(as_matrix(metric, X.shape[1], name), B, X)
     if not found.feasibility.feasible:
         raise ValueError(
@@ -129,10 +143,10 @@ def as_combination(metric: ArrayLike, B: FloatArray, X: FloatArray, name: str) -
 
 
 def check_bases(basis: ArrayLike, d: int, name: str) -> FloatArray:
-    """Return the vectors as an array (K, d).
+    """Return the vectors `basis` as an array (K, d). name: the name of the parameter in messages.
 
-    Raises ValueError for another shape, NaN, infinity, and vectors with a largest entry outside 1 / `LONGEST` to
-    `LONGEST`, because fourth powers would overflow or underflow.
+    Raises ValueError for another shape, NaN, and infinity. The largest absolute entry of a vector must be from 1e-12
+    to 1e12, because fourth powers could overflow or underflow.
     """
     B = real_array(basis, name)
     if B.ndim != 2 or B.shape[1] != d or len(B) == 0:
@@ -163,7 +177,10 @@ def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> 
 
 
 def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Return weights (K,) >= 0 with the combination nearest to A (d, d); of several, those with the smallest sum."""
+    """Return weights (K,) >= 0 of the combination of the rows of B (K, d) that is nearest to A (d, d).
+
+    If several weights give this combination, those with the smallest sum are preferred.
+    """
     S = A / 2 + A.T / 2
     diagonal = np.diag(S)
     used = diagonal > 0
@@ -194,7 +211,7 @@ def squares(B: FloatArray) -> FloatArray:
 
 
 def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
-    """Return w >= 0 that minimizes |V w - target|."""
+    """Return w (K,) >= 0 that minimizes |V w - target|, for V (t, K) and target (t,)."""
     from scipy.optimize import lsq_linear, nnls  # takes a tenth of a second to load
 
     if V.shape[1] == 0:
@@ -206,10 +223,14 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
 
 
 def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
-    """Return other weights >= 0 with a smaller total cost and the same distance |V w - target|; else return w.
+    """Return weights >= 0 with the same combination V w and a smaller sum of cost_k w_k; else return `w`.
 
-    They are found by least squares with a small penalty on the total cost, the sum of cost_k w_k. Their distance from
-    the target may be larger by `AS_GOOD` times the norm of the target.
+    V: (t, K).
+    w: (K,), weights with V w near `target` (t,).
+    cost: (K,).
+
+    Least squares with a small penalty on the total cost find the new weights. They are accepted if their distance
+    |V w - target| is larger than before by at most 1e-13 times the norm of the target.
     """
     slight = SLIGHT * float(np.linalg.norm(target)) / float(cost @ w) if w.any() else 0.0
     found = nearest(np.vstack([V, slight * cost]), np.append(V @ w, 0.0))
@@ -222,14 +243,14 @@ def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: Flo
 
 
 def above_least(w: FloatArray, B: FloatArray) -> float:
-    """Return an upper bound of sum w minus the smallest sum of weights >= 0 with the same combination.
+    """Return an upper bound of sum w minus the smallest sum of all weights >= 0 that give the same combination.
 
     w: (K,) >= 0.
-    B: (K, d).
+    B: (K, d), the vectors b_k as rows.
 
-    For any symmetric Y (d, d) with b_k^T Y b_k <= 1 for all k, every such sum is at least sum_k w_k b_k^T Y b_k. A
-    linear program proposes Y. Vectors with an entry in a feature where the combination is 0 must have weight 0, so they
-    put no constraint on Y.
+    The bound uses weak duality. Let Y (d, d) be symmetric with b_k^T Y b_k <= 1 for all k. Then all weights >= 0 with
+    this combination have a sum of at least sum_k w_k b_k^T Y b_k. A linear program proposes Y. If the combination is 0
+    in a feature, vectors with a nonzero entry there have weight 0, so they put no constraint on Y.
     """
     if not w.any():
         return 0.0
@@ -243,7 +264,13 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
 
 
 def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
-    """Return the bound of `above_least` for weights w (K,) of vectors `own` (K, d); inf if no matrix Y is found."""
+    """Return an upper bound of sum w minus the smallest sum of all weights >= 0 that give the same combination.
+
+    w: (K,) >= 0, the weights of the vectors `own` (K, d).
+
+    A linear program looks for a symmetric Y (d, d) with b^T Y b <= 1 for all vectors b, which proves the bound. Returns
+    inf if it finds no Y.
+    """
     from scipy.optimize import linprog  # takes a tenth of a second to load
 
     lengths = np.maximum(np.linalg.norm(own, axis=1), UNDERFLOW)

@@ -6,8 +6,8 @@ When the limit is over, `look` raises TimeUp. An algorithm that has a metric the
 Ctrl-C. `look` raises TimeUp only once, so that the algorithm can finish its metric and the certificate can be
 computed. Both together get as much time as the limit, and at least 10 s. After that, `look` raises TimeUp again.
 
-`processor_time_until` limits the processor time of the solves in a block. It is for work that is given up when it takes
-long, and a busy machine must not change the result.
+`processor_time_until` limits the processor time of the solves in a block. It is for optional work that is given up when
+it takes long. Processor time is used, because a busy machine must not change which work is given up.
 """
 
 from __future__ import annotations
@@ -31,9 +31,13 @@ class OutOfTime(TimeoutError):
 
 
 class Deadline:
-    """A time limit that ends `seconds` from now, or at `before` if that is earlier.
+    """A time limit that ends `seconds` from now, or at the time `before` if that is earlier.
 
-    up: True once `look` has raised TimeUp. last: the time at which the work after the limit must end too.
+    Times are values of `time.perf_counter()`.
+
+    until: the time at which the limit is over.
+    up: True once `look` has raised TimeUp.
+    last: the time at which the metric and its certificate must be finished.
     """
 
     def __init__(self, seconds: float, before: float = math.inf):
@@ -42,7 +46,7 @@ class Deadline:
         self.up = False
 
     def look(self) -> None:
-        """Raise TimeUp if the time limit is over, or the limit of `processor_time_until`."""
+        """Raise TimeUp if this time limit is over, or the processor-time limit set by `processor_time_until`."""
         end = _processor_end.get()
         # the processor's clock is slow to read
         if time.perf_counter() >= self.until or (end < math.inf and time.process_time() >= end):
@@ -56,7 +60,10 @@ _processor_end: ContextVar[float] = ContextVar("processor_end", default=math.inf
 
 
 def look() -> None:
-    """Raise TimeUp if the current time limit is over. Between the first raise and `Deadline.last` it returns."""
+    """Raise TimeUp if the current time limit is over.
+
+    After it has raised TimeUp once, it does not raise again before `Deadline.last`.
+    """
     deadline = _current.get()
     if deadline is None or (deadline.up and time.perf_counter() < deadline.last):
         return
@@ -72,9 +79,9 @@ def watched(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
-    """Return a context with a time limit. If an outer limit ends earlier, the outer end holds.
+    """Return a context with a time limit of `seconds`. If an outer limit ends earlier, the outer end holds.
 
-    Raises OutOfTime, with the sentence `late`, if the block does not catch the end of its time limit.
+    Raises OutOfTime if the block does not catch the TimeUp of this limit. late: the beginning of its message.
     """
     around = _current.get()
     return _within(Deadline(seconds, math.inf if around is None else around.until), late)
@@ -84,8 +91,8 @@ def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
 def finishing(ended: Deadline, late: str) -> Iterator[Deadline]:
     """Return a context for the work after the time limit `ended`. The work must end at the time `ended.last`.
 
-    Raises OutOfTime, with the sentence `late`, if the work takes longer. A limit of the processor time does not hold
-    for this work.
+    Raises OutOfTime if the work takes longer. late: the beginning of its message. A limit of the processor time does
+    not hold for this work.
     """
     token = _processor_end.set(math.inf)
     try:

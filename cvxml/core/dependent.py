@@ -1,4 +1,7 @@
-"""Nearly dependent features: find them, and refuse a closed form that is inaccurate because of them."""
+"""Nearly dependent features: find them, and refuse a closed form that is inaccurate because of them.
+
+Closed forms (GMML, RCA, LFDA) invert matrices of the data. These are nearly singular if features are nearly dependent.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,19 @@ INACCURATE = 1e-2  # relative to the scale: a closed form farther from the optim
 
 
 def mixed(directions: FloatArray) -> FloatArray:
-    """Return a mask (d,), True for features with an entry above `MIXED` in a direction (k, d), each of length 1."""
+    """Return a mask (d,): True for each feature that has an absolute entry above 0.1 in one of the directions.
+
+    directions: (k, d), rows of length 1.
+    """
     belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
     return belongs
 
 
 def least_spread(X: FloatArray) -> list[int]:
-    """Return the columns of X (n, d) that belong to the direction of least spread; constant columns are left out.
+    """Return the columns of X (n, d) that are nearly dependent: those in the direction in which the points vary least.
 
-    Each column is divided by its spread first. Returns an empty list if all columns are constant.
+    Columns are centred, divided by their spread, and belong to a unit direction if their entry there is above 0.1 in
+    absolute value. Constant columns are left out. Returns an empty list if all columns are constant.
     """
     D = X - X.mean(axis=0)
     spread = np.abs(D).max(axis=0)
@@ -37,9 +44,9 @@ def least_spread(X: FloatArray) -> list[int]:
 
 
 def refuse_inaccurate(proof: Certificate, X: FloatArray, remedy: str) -> None:
-    """Raise ValueError if a closed form in floats misses the optimum by more than `INACCURATE` times the scale.
+    """Raise ValueError if the certified gap of a closed form in floats is above 1e-2 times the scale, or not finite.
 
-    proof: the certificate of the closed form.
+    proof: the certificate, with the gap and the scale of the problem.
     X: (n, d), the points; the message names their nearly dependent features.
     remedy: another way out, for the end of the message.
     """

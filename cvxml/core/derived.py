@@ -1,6 +1,7 @@
-"""Stored parameters that follow from other fields of a file: lists made from labels, points drawn with a seed.
+"""Parameters in the file of a saved solution that follow from its other fields.
 
-`Solution.derived` lists those that the user did not give. `certify` derives them again and compares.
+Examples are triplets made from labels, and points drawn with a seed. `Solution.derived` lists those that the user did
+not give. When `certify` checks the file, it computes them again and compares.
 """
 
 from __future__ import annotations
@@ -16,14 +17,22 @@ SAME = 1e-9  # relative to the largest entry: a smaller difference counts as rou
 
 
 class Derived(NamedTuple):
-    """How a parameter of a saved file follows from other fields."""
+    """How a parameter of a saved file follows from other fields.
+
+    by: the names of the fields that decide the parameter, for example "y" and "n_neighbors".
+    repeats: False if another version of a library may draw other values. Then a difference does not prove that the
+        file was changed.
+    """
 
     by: tuple[str, ...]  # the fields that decide the parameter
     # False: another version of a library may draw other values, so a difference is no proof of a change
     repeats: bool = True
 
     def differs(self, name: str, params: Mapping[str, Any]) -> str:
-        """Return the message that parameter `name` does not follow from its fields; short values are shown."""
+        """Return the message that the parameter `name` is not the one that the fields `by` give.
+
+        params: the fields of the file. The message shows the values that are numbers or texts.
+        """
         by = [
             f"{field}={params[field]!r}" if isinstance(params.get(field), (int, float, str)) else field
             for field in self.by
@@ -34,9 +43,10 @@ class Derived(NamedTuple):
 
 
 def alike(kind: Kind, own: Any, other: Any) -> bool:
-    """Return True if two values of a parameter of this kind are equal.
+    """Return True if two values of a parameter are equal: `own`, computed again, and `other`, stored.
 
-    Each list of points may be in any order, and numbers may differ by rounding (`SAME`).
+    If the kind is `LISTS`, a list of points for each point, each list may be in any order. Other values are arrays.
+    Their entries may differ by 1e-9 times the largest entry, because of rounding.
     """
     if own is None or other is None:
         return own is other

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 
 class Estimator(NamedTuple):
-    """The name of an estimator, and the parts of its class that do not follow from the method."""
+    """The name of an estimator, and the parts of its class that do not follow from the method.
+
+    summary: the first lines of the docstring; by default they are made from the title of the method.
+    positional: the parameters that may be given by position; None for all.
+    scale: the number to which `tol` is relative, in words.
+    says: descriptions of parameters, by name, that replace those of the method.
+    """
 
     # name of the class: the id of the method without "_", with capitals, for example "NewOne" of new_one
     name: str

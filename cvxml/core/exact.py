@@ -23,7 +23,7 @@ DIGITS = 25  # significant digits of a decimal
 
 
 class Unproved(ArithmeticError):
-    """No lower bound is proved for these dual variables."""
+    """The given dual variables do not prove a lower bound."""
 
 
 class SingularMetric(Unproved, ValueError):
@@ -34,7 +34,11 @@ class SingularMetric(Unproved, ValueError):
 class Exact:
     """An interval for the optimum in exact arithmetic: lower_bound <= optimum <= objective.
 
-    The objective is attained by the psd matrix M M^T, which is within `distance` of the given metric A.
+    `objective` is the value at a psd matrix M M^T. Its Frobenius distance to the given metric is at most `distance`.
+    Gaps are relative to `scale`, the scale of the problem at M M^T.
+
+    If `of_step` is True, the problem is not convex. The interval is then for the optimum of the convex problem that
+    replaces it at this metric; `step` is the name of this convex problem in messages.
     """
 
     lower_bound: Fraction
@@ -52,7 +56,7 @@ class Exact:
         return self.objective - self.lower_bound
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; fractions become decimal texts, rounded outward to `DIGITS` digits."""
+        """Return a dict for JSON; fractions become decimal texts, rounded outward to `DIGITS` significant digits."""
         return {
             "lower_bound": decimal(self.lower_bound, up=False),
             "objective": decimal(self.objective, up=True),
@@ -72,7 +76,7 @@ class Exact:
 
 
 def flint() -> Any:
-    """Import python-flint, only when needed. Raises ValueError if it is not installed."""
+    """Return the module of python-flint, imported at the first call. Raises ValueError if it is not installed."""
     try:
         import flint as module
     except ImportError as error:
@@ -136,7 +140,7 @@ def root_upward(value: Fraction) -> float:
 
 
 def next_above(value: Fraction, bits: int) -> Fraction:
-    """Round `value` >= 0 up to a number of `bits` or `bits` + 1 binary digits."""
+    """Return `value` >= 0 rounded up to `bits` or `bits` + 1 significant binary digits."""
     if value <= 0:
         return Fraction(0)
     unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)

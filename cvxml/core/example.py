@@ -1,6 +1,8 @@
-"""Small problems that belong to a method: data by name, and parameters. `cvxml.datasets.of_example` makes the points.
+"""Problems on which a metric learning method is tested. Each method lists its own in `EXAMPLES` and `HAND`.
 
-Examples with use "tested" run in the contract tests, "verified" in `cvxml verify`, and "timed" in the benchmarks.
+An example names its data and the parameters of the method; `cvxml.datasets.of_example` makes the points and labels.
+Examples with use "tested" run in the tests of every method, "verified" in `cvxml verify`, and "timed" in the
+benchmarks. A problem of `HAND` has an optimum that is known by hand.
 
 raw: True if the features are not z-scored. degenerate: True if one feature appears twice, and another one is constant.
 params: parameters of the method.
@@ -12,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class Named(NamedTuple):
-    """The points of a data set of the package, or a subsample of n of them."""
+    """The data set `name` of the package, or a fixed subsample of n of its points; n = None for all points."""
 
     name: str
     n: int | None  # size of a fixed subsample; None: all points
@@ -23,7 +25,7 @@ class Named(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Overlapping Gaussian classes, drawn at random."""
+    """A data set of n points with d features, drawn with this seed from overlapping Gaussian classes."""
 
     seed: int
     n: int
@@ -36,7 +38,7 @@ class Drawn(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A problem in the `EXAMPLES` of a method."""
+    """A problem in the `EXAMPLES` of a method: the data, the use in tests, and the parameters of the method."""
 
     points: Named | Drawn
     use: Literal["tested", "verified", "timed"]
@@ -44,7 +46,12 @@ class Example(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """A problem that can be solved by hand, with its optimum."""
+    """A problem that can be solved by hand, for points X (n, d).
+
+    y: the labels (n,), or None for a method without labels.
+    metric: the optimal metric (d, d), or None if several metrics are optimal.
+    objective: the optimal value.
+    """
 
     X: list[list[float]]  # (n, d)
     y: list[Any] | None  # labels (n,); None if the method needs no labels
@@ -69,7 +76,10 @@ def drawn(seed: int, n: int, d: int, classes: int = 3, *, degenerate: bool = Fal
 
 
 def verified(name: str, n: int | None = None, *, raw: bool = False, **params: Any) -> Example:
-    """Return an example for `cvxml verify`. Choose n so that two back ends solve the literal problem in seconds."""
+    """Return an example for `cvxml verify`, on n points of a data set; n = None for all points.
+
+    Choose n so that two solvers called through cvxpy solve the problem, as written in the paper, in seconds.
+    """
     return Example(Named(name, n, raw), "verified", params)
 
 

@@ -1,8 +1,8 @@
-"""A report and a solution as HTML fragments for notebooks, without scripts and links; all text is escaped.
+"""HTML fragments that notebooks show for a `Report` and a `Solution`, without scripts and links; all text is escaped.
 
-The verdict is given as a word and by a colour. Text has the colours of the page. The badge sets its own text and
-background colours, with a contrast of at least 4.5. The bars and entries of a picture are visible on white and on
-black. So the fragment is readable in a light and in a dark notebook.
+The verdict is a word on a coloured badge. The badge sets its own text and background colours, with a contrast of at
+least 4.5. Other text has the colours of the page. The bars and entries of a picture are visible on white and on
+black, so a fragment is readable in a light and in a dark notebook.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def of_solution(solution: Solution) -> str:
 
 
 def picture(metric: FloatArray) -> str:
-    """Return an SVG of the eigenvalues of a metric (d, d), and of its entries if d <= `MOST`."""
+    """Return an SVG of the eigenvalues of a metric (d, d), and of its entries if d <= 50."""
     values = np.linalg.eigvalsh((metric + metric.T) / 2)[::-1]
     drawn = [("eigenvalues", _bars(values / max(values[0], np.finfo(float).tiny)))]
     if len(metric) <= MOST:

@@ -1,4 +1,8 @@
-"""Checks of the data and parameters that a user gives, each with a one-sentence error message."""
+"""Checks of the data and parameters that a user gives, each with a one-sentence error message.
+
+In every check, n is the number of points, and `name` is what the message calls the parameter. A class code is the
+position of a label in the sorted list of the different labels, from 0.
+"""
 
 from __future__ import annotations
 
@@ -95,17 +99,17 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
 
 
 def class_names(y: ArrayLike | None) -> list[str]:
-    """Return the labels of the classes 0..R-1 of `check_labels` for messages: printable, and shortened if long."""
+    """Return the label of each class as text for messages, in the order of the class codes; long ones are shortened."""
     return [printable(label) for label in class_sizes(y)]
 
 
 def class_sizes(y: ArrayLike | None) -> dict[str, int]:
-    """Return the number of points of each label, in the order of `check_labels`."""
+    """Return the number of points of each label, in the order of the class codes. The keys are the labels as text."""
     return {str(label): count for label, count in sorted(Counter(_label_list(y)).items())}
 
 
 def _label_list(y: ArrayLike | None) -> list[Any]:
-    """Return the labels as Python objects, one for each point.
+    """Return the labels as Python objects, one for each point. Raises ValueError for None and for other input.
 
     A list is not converted to an array, because numpy would convert labels of different types to one type.
     """
@@ -141,7 +145,7 @@ def _is_listed(value: Any) -> bool:
 
 
 def _flat(values: np.ndarray) -> np.ndarray:
-    """Return (n,) for a column (n, 1); other arrays are returned unchanged."""
+    """Return a column (n, 1) as an array (n,), and other arrays unchanged."""
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
@@ -202,9 +206,9 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 
 
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
-    """Return the ending of a message, such as "; did you mean 'this'?", if a known name is similar; else "".
+    """Return the end of a message, such as "; did you mean 'this'?", if `given` is similar to a `known` name; else "".
 
-    shown: for each known name, the words to show instead.
+    shown: for each known name, the words to show in its place.
     """
     by_letters = {each.lower(): each for each in known if each != str(given)}
     near = get_close_matches(str(given)[:100].lower(), by_letters, n=1, cutoff=MIN_LIKENESS)
@@ -215,9 +219,9 @@ def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] |
 
 
 def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
-    """Return rows of indices of n points as an array. Raises ValueError for other input.
+    """Return `rows` as an integer array (m, q) of indices from 0 to n - 1. Raises ValueError for other input.
 
-    columns: the columns in words, for example "three indices i, j, l"; the commas give the number of columns.
+    columns: the q columns in words, for example "three indices i, j, l". q is the number of commas plus 1.
     """
     width = columns.count(",") + 1
     must = f"{name} must be rows of {columns}"
@@ -237,9 +241,9 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
 
 
 def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """Return `dual[name]` as floats of this shape. Infinity is allowed.
+    """Return the dual variables `dual[name]` as floats of this shape. Infinity is allowed.
 
-    Raises ValueError if the array is missing, has another shape, or holds NaN.
+    dual: a mapping of names to arrays. Raises ValueError if the array is missing, has another shape, or holds NaN.
     """
     if not isinstance(dual, Mapping) or name not in dual:
         raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
@@ -252,11 +256,12 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
 
 
 def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
-    """Return two arrays of a dual: the numbers `dual[name]` (m,), and a row of indices for each, `dual[index]`.
+    """Return the dual variables `dual[name]` (m,), and the array `dual[index]` (m, q) with a row of indices for each.
 
-    ends: one number for each column of `dual[index]` (m, len(ends)): column c holds integers in 0..ends[c] - 1.
+    dual: a mapping of names to arrays.
+    ends: q numbers; column c of `dual[index]` holds integers from 0 to ends[c] - 1.
 
-    Raises ValueError for arrays that are missing or have another form. The numbers may have any sign.
+    Raises ValueError if an array is missing or has another form. The signs of the dual variables are not checked.
     """
     for part in (name, index):
         if not isinstance(dual, Mapping) or part not in dual:
@@ -280,9 +285,9 @@ def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple
 
 
 def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "neighbors") -> list[IntArray]:
-    """Return explicit neighbour lists: n lists of distinct indices in 0..n-1, without the point itself.
+    """Return the neighbour lists of n points as n arrays of distinct indices in 0..n-1, without the point itself.
 
-    Raises ValueError that names the first wrong list, with `name` as the name of the parameter.
+    Raises ValueError that names the first wrong list.
     """
     if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
         given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
@@ -297,11 +302,14 @@ def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "nei
 
 
 class Elsewhere(ValueError):
-    """An index that is out of range or is the point itself: perhaps the user counts points from 1."""
+    """An index is outside 0..n-1, or a point lists itself. Perhaps the user counts points from 1."""
 
 
 def from_one(indices: Sequence[Any] | IntArray, n: int) -> str:
-    """Return the end of a message about indices outside 0..n-1; it says so if they seem to be counted from 1."""
+    """Return the end of a message about wrong indices of n points. It tells the user that points are counted from 0.
+
+    If the smallest index is at least 1 and the largest is n, it adds that the indices seem to be counted from 1.
+    """
     if len(indices) and min(indices) >= 1 and max(indices) == n:
         return "; they are counted from 0, and these seem to be counted from 1: subtract 1"
     return "; points are counted from 0"

@@ -1,7 +1,8 @@
-"""Integer matrices for exact proofs. Squares such as M M^T (a metric) and L L^T (a slack) are psd. Uses python-flint.
+"""Matrices of integers for exact proofs. Uses python-flint.
 
-M and L come from eigenvectors in floating point, or from the user. Their accuracy decides the width of the resulting
-interval, but not its correctness.
+Every matrix of floats is a matrix of integers times a power of two. A square, such as M M^T (a metric) or L L^T (the
+slack of a psd constraint), is psd for all M and L. M and L come from eigenvectors in floating point, or from the user.
+Their accuracy decides the width of the resulting interval for the optimum, but not its correctness.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def difference_to_square(A: FloatArray, M: FloatArray) -> tuple[Any, int]:
 
 
 def missing_to_psd(G: Any, at: int) -> FloatArray:
-    """Return L (d, d) such that G 2^at + L L^T is nearly psd, with L L^T near the psd part of -G 2^at.
+    """Return floats L (d, d) such that G 2^at + L L^T is nearly psd, with L L^T near the psd part of -G 2^at.
 
     G: (d, d), flint integers.
     """
@@ -94,7 +95,10 @@ def missing_to_psd(G: Any, at: int) -> FloatArray:
 
 
 def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> Any:
-    """Return sum weight (x_i - x_j)(x_i - x_j)^T over the pairs (i, j), for points with integer entries."""
+    """Return the sum over pairs (i, j) of weights[i, j] (x_i - x_j)(x_i - x_j)^T, a matrix (d, d) of flint integers.
+
+    points: the x_i, as n lists of d integers.
+    """
     fmpz_mat, d = flint().fmpz_mat, len(points[0])
     used = [(pair, weight) for pair, weight in weights.items() if weight]
     if not used:
@@ -105,13 +109,14 @@ def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> An
 
 
 def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tuple[Any, int]:
-    """Return sum_c weight_c (x_i - x_j)(x_i - x_j)^T over all pairs of group c: integers, and the exponent of two.
+    """Return the sum of weights[c] (x_i - x_j)(x_i - x_j)^T over all groups c and all pairs i < j of points of c.
 
-    X: (n, d).
-    group: (n,), codes c.
-    weights: one for each group.
+    X: (n, d), the points x_i.
+    group: (n,), the group 0, 1, ... of each point.
+    weights: one integer for each group.
 
-    The sum for n_c points x is n_c sum x x^T - (sum x)(sum x)^T.
+    The result is exact: a matrix (d, d) of flint integers, and the exponent of the power of two that multiplies it. For
+    a group of m points, the sum of (x_i - x_j)(x_i - x_j)^T is m sum_i x_i x_i^T - (sum_i x_i)(sum_i x_i)^T.
     """
     points, at = whole(X)
     look()
@@ -171,7 +176,10 @@ def from_products(P: Any) -> list[list[int]]:
 
 
 def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
-    """Return the weights `row` >= 0 scaled to the sum `s`, rounded down; the largest weight absorbs the remainder."""
+    """Return the integer weights `row` >= 0, scaled to the sum `s` and rounded down.
+
+    The largest weight is increased by the remainder, so the sum is exactly `s`.
+    """
     before = sum(row.values())
     scaled_row = {j: value * s // before for j, value in row.items()} if before else dict(row)
     largest = max(scaled_row, key=lambda j: scaled_row[j])
@@ -180,7 +188,7 @@ def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
 
 
 def given_rows(array: ArrayLike, d: int, name: str) -> FloatArray:
-    """Return a finite matrix (d, r) as floats. Raises ValueError for other input."""
+    """Return `array` as a finite matrix (d, r) of floats. Raises ValueError, with the name `name`, for other input."""
     values = real_array(array, name)
     if values.ndim != 2 or len(values) != d or values.shape[1] == 0 or not np.isfinite(values).all():
         held = "" if np.isfinite(values).all() else ", with NaN or infinity"

@@ -17,7 +17,7 @@ _keeps: ContextVar[bool] = ContextVar("keeps", default=True)
 
 
 class _Second(BaseException):
-    """The second Ctrl-C. It is no KeyboardInterrupt, because algorithms catch these."""
+    """The second Ctrl-C. It does not inherit from KeyboardInterrupt, because algorithms catch KeyboardInterrupt."""
 
 
 def keeps() -> bool:
@@ -27,7 +27,7 @@ def keeps() -> bool:
 
 @contextmanager
 def nothing_kept() -> Iterator[None]:
-    """Return a context in which Ctrl-C ends a solve with KeyboardInterrupt."""
+    """Return a context in which `keeps` is False: Ctrl-C ends a solve with KeyboardInterrupt."""
     token = _keeps.set(False)
     try:
         yield
@@ -39,7 +39,7 @@ def nothing_kept() -> Iterator[None]:
 def second_raises() -> Iterator[None]:
     """Return a context in which a second Ctrl-C raises KeyboardInterrupt, although algorithms catch the first one.
 
-    It changes nothing in other threads than the main one, and where Python's own handler of Ctrl-C was replaced.
+    The context has an effect only in the main thread, and only if Ctrl-C still has Python's default handler.
     """
     own = signal.default_int_handler
     if (

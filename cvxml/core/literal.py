@@ -1,6 +1,8 @@
-"""The literal problem for a user of cvxpy: weights that are a `cvxpy.Parameter`, and labels on the constraints.
+"""Help for users who get the literal problem, the problem as written in the paper, as a `cvxpy.Problem`.
 
-cvxpy is not imported: where it is not loaded, no argument can be one of its parameters.
+A weight of the objective, such as lam, may be given as a `cvxpy.Parameter`, and can then be changed without a new
+problem. The constraints get labels. This module does not import cvxpy. If cvxpy is not loaded, no argument can be
+one of its parameters.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ Given = TypeVar("Given")
 
 
 def free_weights(method: str, allowed: Iterable[str], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `cvxpy.Parameter` objects among `params`, by name.
+    """Return the `cvxpy.Parameter` objects among the parameters `params` of a method, by name.
 
-    allowed: the weights that the literal problem takes as a parameter.
+    method: its name, for messages.
+    allowed: the names of the weights that may be a `cvxpy.Parameter`.
 
-    Raises ValueError for another name, for a parameter without a value, for one that is not a single number, and for
-    one that is not declared nonnegative.
+    Raises ValueError for a `cvxpy.Parameter` with another name, without a value, with more than one entry, or not
+    declared nonnegative.
     """
     cvxpy = sys.modules.get("cvxpy")
     if cvxpy is None:
@@ -47,12 +50,12 @@ def _check(method: str, name: str, parameter: Any, allowed: list[str]) -> None:
 
 
 def values_of(params: Mapping[str, Any], weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `params` with the present value of each of the `weights`."""
+    """Return `params` with each `cvxpy.Parameter` in `weights` replaced by its current value."""
     return {**params, **{name: float(parameter.value) for name, parameter in weights.items()}}
 
 
 def with_weights(given: Given, weights: Mapping[str, Any]) -> Given:
-    """Return the checked data with cvxpy parameters in place of the values of the `weights`."""
+    """Return the checked data `given` of a method, with each field named in `weights` set to its cvxpy parameter."""
     if not weights:
         return given
     if isinstance(given, tuple):
@@ -61,7 +64,7 @@ def with_weights(given: Given, weights: Mapping[str, Any]) -> Given:
 
 
 def label(problem: Any, names: Iterable[str]) -> Any:
-    """Label the constraints of a `cvxpy.Problem` in their order. Return the problem."""
+    """Give the constraints of a `cvxpy.Problem` these names as labels, in their order. Return the problem."""
     for constraint, name in zip(problem.constraints, names, strict=True):
         constraint.label = name
     return problem
@@ -72,5 +75,5 @@ def triplet_names(triplets: Any) -> list[str]:
 
 
 def pair_names(kind: str, pairs: Any) -> list[str]:
-    """Return a name for the constraint of each of the pairs (p, 2). kind: "similar" or "dissimilar"."""
+    """Return the names of the constraints of pairs (p, 2), such as "similar 3, 5". kind: "similar" or "dissimilar"."""
     return [f"{kind} {i}, {j}" for i, j in pairs.tolist()]

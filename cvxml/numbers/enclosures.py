@@ -8,9 +8,9 @@ Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 20
   below UNDERFLOW.
 - exp, log, expm1 and log1p of numpy have errors of at most 4 units in the last place, and WIDER is twice that.
 - A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
-The other half of EPS also covers a constant that is the float nearest to a fraction.
+The other half of EPS also covers the rounding of a constant, if it is the float nearest to a fraction.
 
-The docstring of an operation is its formula for the numbers x of the enclosure, entry by entry.
+The docstring of a method is its formula for the numbers x of the enclosure, entry by entry.
 
 A radius of inf or NaN means that the number is unknown. Every operation passes this on. Overflow and divisors that
 may be 0 give such radii, and warnings of numpy: proofs work within np.errstate(all="ignore").
@@ -148,7 +148,10 @@ class Enclosure:
         return Enclosure(np.minimum(self.mid, end), _beyond(self.rad, np.minimum(end - self.mid, 0.0)))
 
     def group_max(self, group: Any, count: int, start: float = -math.inf) -> Enclosure:
-        """max(start, the largest x of each group): (count,). group (t,): the group 0..count - 1 of each number."""
+        """The largest of `start` and the numbers x (t,) in each group, as an enclosure of (count,) numbers.
+
+        group: (t,), the group 0..count - 1 of each number.
+        """
         mid, low, high = (np.full(count, start) for _ in range(3))
         np.maximum.at(mid, group, self.mid)
         np.maximum.at(low, group, self.mid - self.rad)
@@ -174,9 +177,12 @@ class Enclosure:
         return _rounded(value, (float(rad) + lost) * _sum_of(n))
 
     def group_sum(self, group: Any, count: int) -> Enclosure:
-        """The sum of the x of each group: (count,). group (t,): the group 0..count - 1 of each number.
+        """The sum of the numbers x (t,) in each group, as an enclosure of (count,) numbers.
 
-        The sums are exact for whole multiples of a unit if they stay below 2^53 units.
+        group: (t,), the group 0..count - 1 of each number.
+
+        The sums are exact if all x are exact multiples of one power of two, and the sum of |x| in each group is below
+        2^53 times this power.
         """
         mid, size = (np.bincount(group, x, count) for x in (self.mid, np.abs(self.mid)))
         if self.exact and _whole(self.mid, float(size.max(initial=0.0))):
@@ -209,7 +215,7 @@ class Enclosure:
         return _wider(mid, rad)
 
     def log_sum_exp(self, counts: Any) -> Enclosure:
-        """log sum e^x (g,), summed over the entries of each row of x (g, n) where `counts` (g, n) is True."""
+        """log sum e^x for each row of x (g, n): (g,). The sum is over the entries where `counts` (g, n) is True."""
         x, r = np.where(counts, self.mid, -np.inf), np.where(counts, self.rad, 0.0)
         most, n = r.max(axis=1), x.shape[1]
         largest = x.max(axis=1)
@@ -304,20 +310,26 @@ def where(mask: Any, a: Any, b: Any) -> Enclosure:
 
 
 def _rounded(mid: Any, rad: Any) -> Enclosure:
-    """Add the rounding error of one operation to the radius that comes from the operands."""
+    """Return the enclosure of the result `mid` of one operation. rad: the radius that comes from the operands.
+
+    The radius of the result also bounds the rounding error of the operation.
+    """
     own = EPS * np.abs(mid) + UNDERFLOW
     return Enclosure(mid, own if isinstance(rad, float) and rad == 0.0 else rad * UP + own)
 
 
 def _wider(mid: Any, rad: Any) -> Enclosure:
-    """Add the rounding error of a function of numpy to the radius that comes from the argument."""
+    """Return the enclosure of the result `mid` of a function of numpy. rad: the radius that comes from the argument.
+
+    The radius of the result also bounds the error of numpy's function.
+    """
     return Enclosure(mid, rad * UP + (WIDER * np.abs(mid) + UNDERFLOW))
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
-    """A bound of |max(x, end) - max(m, end)| for x within `rad` of m. The same holds for min.
+    """A bound of |max(x, end) - max(m, end)|, or of the same with min, for all x within `rad` of the midpoint m.
 
-    apart: min(m - end, 0) for max, min(end - m, 0) for min.
+    apart: min(m - end, 0) for max, or min(end - m, 0) for min.
     """
     return np.maximum(rad * UP + apart, 0.0) * UP
 
@@ -331,7 +343,10 @@ def _relative(rad: Any, mid: Any) -> Any:
 
 
 def _exp_excess(x: Any, slope: Any) -> Any:
-    """e^x - 1 - x for floats x, where slope = e^x - 1 is given. The series leaves out x^6/720, below EPS of the sum."""
+    """e^x - 1 - x for floats x. slope: e^x - 1.
+
+    For |x| < 1e-4 it is computed by its series up to x^5/120. The next term is below EPS times the sum.
+    """
     series = x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5)))
     return np.where(np.abs(x) < MAX_SERIES, series, np.maximum(slope - x, 0.0))
 
@@ -339,8 +354,11 @@ def _exp_excess(x: Any, slope: Any) -> Any:
 def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
     """A bound of |f(x) - f(m)| for x within `rad` of m in [0, 1], where f(x) is x log x or the binary entropy.
 
-    slope: the derivative of f, which is monotone. Near 0 and 1, the change is at most the entropy of rad (M.
-    Fannes, 1973).
+    slope: the derivative of f, which is monotone.
+
+    The smaller of two bounds is returned. The first is rad times the largest |slope|; it needs m - rad > 0 and
+    m + rad < 1. The second is rad (1 - log rad), which is above the binary entropy of rad (M. Fannes, 1973), or 1 if
+    rad > 1/2.
     """
     if isinstance(rad, float) and rad == 0.0:
         return 0.0
@@ -352,7 +370,10 @@ def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
 
 
 def _whole(x: Any, largest: float) -> bool:
-    """True if all x are multiples of one power of two, and `largest` is at most 2^53 times that power."""
+    """True if all x are multiples of one power of two, and `largest` is at most 2^53 times that power.
+
+    largest: the largest sum of |x| in a group. If the result is True, the sum of each group is exact in floats.
+    """
     unit = float(np.spacing(largest))
     if not (math.isfinite(largest) and unit > UNDERFLOW):
         return False
@@ -360,5 +381,5 @@ def _whole(x: Any, largest: float) -> bool:
 
 
 def _sum_of(n: int) -> float:
-    """A factor: the exact sum of n numbers >= 0 is at most this times their computed sum."""
+    """A factor f > 1: the exact sum of n numbers >= 0 is at most f times their computed sum."""
     return 1 + (n + 32) * EPS

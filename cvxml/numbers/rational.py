@@ -1,4 +1,8 @@
-"""Points, metrics and distances as rational numbers, for exact arithmetic. Every float is a rational number."""
+"""Points, metrics and distances as rational numbers, for certificates in exact arithmetic.
+
+Every float is a rational number. Matrices are integers of python-flint times a power of two. The certificate is
+computed for an exactly psd matrix. If a metric is psd only up to rounding, a psd matrix near it is judged in its place.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,10 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 class Squares(NamedTuple):
-    """A psd matrix V 2^at of integers V (d, d), which is judged in place of a metric.
+    """The psd matrix V 2^at that is judged in place of a metric. V (d, d) is a matrix of integers.
 
     distance: an upper bound of the Frobenius distance between the metric and V 2^at.
+    weights: the weights w_k >= 0 if V 2^at is a combination sum_k w_k b_k b_k^T of given vectors; else empty.
     """
 
     V: Any
@@ -50,7 +55,7 @@ def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
 
 
 def matrix(V: Any, unit: Fraction) -> Any:
-    """The matrix unit * V, for a matrix V of flint's integers, as an object array of flint's rationals."""
+    """The matrix unit * V as a numpy array of flint's rationals, for a matrix V of flint's integers."""
     factor = flint().fmpq(unit.numerator, unit.denominator)
     found = np.empty((V.nrows(), V.ncols()), dtype=object)
     found[:] = [[factor * entry for entry in row] for row in V.tolist()]
@@ -64,13 +69,13 @@ class Distances(NamedTuple):
     unit: Fraction
 
     def total(self, pairs: IntArray, w: Sequence[Fraction]) -> Fraction:
-        """The sum over pairs p (m, 2), with weights w (m,), of w_p times the squared distance of the pair."""
+        """The sum of w_p times the squared distance of the pair p, for `pairs` (m, 2) with weights w (m,)."""
         terms = (weight * self.D[i][j] for (i, j), weight in zip(pairs.tolist(), w, strict=True))
         return sum(terms, Fraction(0)) * self.unit
 
 
 class Plane(NamedTuple):
-    """Points X (n, d) as integers times 2^at.
+    """Points X (n, d) = `points` 2^at, where `points` is a matrix of flint's integers.
 
     The methods take pairs p = (i, j), an array (m, 2), and one weight w_p for each. X_p = (x_i - x_j)(x_i - x_j)^T.
     """
@@ -83,7 +88,7 @@ class Plane(NamedTuple):
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 
     def outer(self, pairs: IntArray, w: Sequence[Fraction]) -> tuple[Any, int]:
-        """sum_p w_p X_p as two results (S, common): the sum is S 4^at / common, with integers S (d, d)."""
+        """The integers S (d, d) and `common` such that sum_p w_p X_p = S 4^at / common."""
         common = math.lcm(*(weight.denominator for weight in w)) if len(w) else 1
         weights: dict[tuple[int, int], int] = {}
         for (i, j), weight in zip(pairs.tolist(), w, strict=True):
@@ -125,8 +130,8 @@ def end(values: Iterable[Any], up: bool) -> Fraction:
 def least_factor(enough: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
     """A factor t with enough(t), close to the smallest one. `enough` must be monotone: true from some t on.
 
-    guess: a positive estimate of the smallest t. If the guess is accurate to a relative 2^-20, the result is at most
-    that much larger. Otherwise a bisection finds t to a relative 2^-50.
+    guess: a positive estimate of the smallest t. If its relative error is below 2^-20, the result exceeds the smallest
+    t by a relative 2^-20, about 1e-6, at most. Otherwise a bisection finds the smallest t to a relative 2^-50.
     """
     for more in (Fraction(0), *(Fraction(1, 1 << k) for k in (50, 40, 30, 20))):
         near = guess * (1 + more)

@@ -1,5 +1,7 @@
 """Double precision with proved error bounds: images of points, squared distances, sums of squares, least eigenvalues.
 
+The image of a point x, a row, is x T for a matrix T. Most often T is a root of the metric: A = T T^T up to rounding.
+
 Every bound follows the standard analysis of rounding, with a safety margin. It holds for any order of summation,
 with or without fused multiply-adds (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
 """
@@ -27,16 +29,16 @@ FAINT = 1e-2  # smallest length of a feature, relative to the longest image, tha
 
 
 class Images(NamedTuple):
-    """Rows (n, r), and for each row a bound (n,) of the distance to the exact row."""
+    """Computed rows `at` (n, r), and for each row a bound `error` (n,) of its Euclidean distance to the exact row."""
 
     at: FloatArray
     error: FloatArray
 
 
 class Points(NamedTuple):
-    """Images of points to twice the working precision, up to a common shift: high + low.
+    """Images high + low (n, r) of n points, to twice the working precision, up to a shift common to all points.
 
-    `error` bounds the distance of each image to the exact one.
+    `error` (n,) bounds the Euclidean distance of each image to the exact one.
     """
 
     high: FloatArray  # (n, r)
@@ -44,7 +46,7 @@ class Points(NamedTuple):
     error: FloatArray  # (n,)
 
     def apart(self, i: Any, k: Any) -> Images:
-        """Differences of the images of the points i and k, indices of any shape."""
+        """Differences (t, r) of the images of the points i (t,) and k (t,), with error bounds."""
         z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
         own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
         return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
@@ -58,9 +60,10 @@ class Distances(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Squared distances by products: D_ik = length_i + length_k - 2 left_i right_k for all pairs of points i, k.
+    """Squared distances by products: D_ik = length_i + length_k - 2 left_i^T right_k for all pairs of points i, k.
 
-    The error of D_ik is at most reach_i + reach_k.
+    left_i and right_k are rows (r,), and length_i is the squared length of point i under the metric. The error of D_ik
+    is at most reach_i + reach_k.
     """
 
     left: FloatArray  # (n, r)
@@ -69,10 +72,12 @@ class Products(NamedTuple):
     reach: FloatArray  # (n,)
 
     def below(self, i: Any, limit: FloatArray) -> tuple[Any, Any, FloatArray, FloatArray]:
-        """The pairs for which D_ik may be below its limit, for the points i (m,) with `limit` (m,), and all points k.
+        """All pairs of a point of i (m,) and any point k whose squared distance D_ik may be below the limit of i.
 
-        Returns four arrays (t,): the position of the pair's first point in i, the point k, D_ik, and a bound of its
-        error.
+        limit: (m,), one for each point of i.
+
+        Returns four arrays (t,), with an entry for each pair: the position in i of its first point, its second point k,
+        D_ik, and a bound of the error of D_ik.
         """
         half = self.left[i] @ self.right.T
         half *= -2.0
@@ -85,10 +90,14 @@ class Products(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Points, and their images under a root of the metric A (d, d).
+    """Points x_i (n, d), and their images z_i = root^T x_i under a root (d, m) of the metric A (d, d).
 
-    root root^T is psd, and it replaces A. `miss` bounds the difference. D_ik = (x_i - x_k)^T A (x_i - x_k) is the
-    squared distance of two points.
+    D_ik = (x_i - x_k)^T A (x_i - x_k) is the squared distance of two points.
+
+    unit: (d,), a factor for each feature. In these units, features have a similar influence on the distances.
+    miss: bounds the error of the root: |e^T (A - root root^T) e| <= miss |unit * e|^2 for differences e of points.
+    images: the z_i (n, m), up to a common shift, with error bounds.
+    P: (n, d), the points with their features multiplied by unit, up to a common shift.
     """
 
     root: FloatArray  # (d, m)
@@ -98,14 +107,14 @@ class Seen(NamedTuple):
     P: FloatArray  # (n, d) the points in these units, up to a shift
 
     def of(self, E: FloatArray) -> Distances:
-        """e^T A e for exact differences e. E (t, d) holds them, rounded to floats."""
+        """e^T A e for t exact differences e of points, with error bounds. E (t, d): the e, rounded to floats."""
         z, error = images(E, self.root)
         D = np.sum(z**2, axis=1)
         beside = self.miss * np.sum((E * self.unit) ** 2, axis=1)
         return Distances(D, _squared(np.sqrt(D), error, self.root.shape[1]) + beside)
 
     def between(self, images: Points, i: Any, k: Any) -> Distances:
-        """D_ik for the pairs of points i and k, both (t,).
+        """D_ik (t,) for the pairs of points i (t,) and k (t,), with error bounds.
 
         images: the images of all points under the root, to twice the working precision.
         """
@@ -116,9 +125,9 @@ class Seen(NamedTuple):
         return Distances(D, _squared(np.sqrt(D), error, z.shape[1]) + beside)
 
     def from_points(self, i: IntArray) -> Distances:
-        """D_ik (m, n) from the points i (m,) to all points k.
+        """D_ik (m, n) from the points i (m,) to all n points k, with error bounds.
 
-        Computed from differences, so small distances keep their digits.
+        They are computed from differences z_i - z_k, so small distances keep their digits.
         """
         from scipy.spatial.distance import cdist  # takes a tenth of a second to load
 
@@ -131,9 +140,9 @@ class Seen(NamedTuple):
         )
 
     def reach(self) -> FloatArray:
-        """Bounds `reach` (n,) for distances that are computed by products of images z_i.
+        """Error bounds `reach` (n,) for squared distances that are computed by products of images.
 
-        D_ik is |z_i|^2 + |z_k|^2 - 2 z_i z_k, up to reach_i + reach_k.
+        D_ik differs from the computed |z_i|^2 + |z_k|^2 - 2 z_i^T z_k by at most reach_i + reach_k.
         """
         z, error = self.images
         a = np.linalg.norm(z, axis=1)
@@ -145,26 +154,32 @@ class Seen(NamedTuple):
 
 
 def _squared(length: FloatArray, error: FloatArray, m: int) -> FloatArray:
-    """A bound of the error of the squared length of a row of m numbers, if the row itself has the error `error`."""
+    """A bound of the error of the squared length of a row of m numbers.
+
+    length: the computed length of the row. error: a bound of its distance to the exact row.
+    """
     moved: FloatArray = (2 * length + error) * error + (m + 4) * EPS * length**2 + UNDERFLOW
     return moved
 
 
 def images(P: FloatArray, T: FloatArray) -> Images:
-    """The product P T for exact P (n, d) and exact T (d, r), with a bound of the error of each row.
+    """The product P T (n, r) with a bound of the error of each row, for P (n, d) and T (d, r).
 
-    The floats P given are within half an ulp of the exact entries.
+    P may be rounded: the bound holds for all exact entries of P within half an ulp of the given floats.
     """
     error = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + UNDERFLOW
     return Images(P @ T, error)
 
 
 def points(X: FloatArray, T: FloatArray) -> Points:
-    """The product X T for exact X (n, d) and T (d, r), up to a common shift of its rows, to twice working precision.
+    """The product X T (n, r) of floats X (n, d) and T (d, r) to twice the working precision, with error bounds.
 
-    This keeps the digits even if T is large and its columns cancel. Both factors are cut into slices of so few bits
-    that no sum of products of slices is rounded, in any order of summation (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
-    Numerical Algorithms 59, 2012). Products of late slices are left out, and their size is part of the error bound.
+    All rows are shifted by one common vector, so only differences of rows are meaningful. Their digits are kept even if
+    T is large and the terms of the product cancel.
+
+    Both factors are cut into slices of so few bits that no sum of products of slices is rounded, in any order of
+    summation (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numerical Algorithms 59, 2012). Products of late slices are left
+    out, and their size is part of the error bound.
     """
     d = len(T)
     bits = (53 - math.ceil(math.log2(SLICES * max(d, 1)))) // 2
@@ -186,16 +201,16 @@ def points(X: FloatArray, T: FloatArray) -> Points:
 
 
 def _exponent(A: FloatArray) -> IntArray:
-    """Exponents (m,) of powers of two above the entries of each row of A (m, d)."""
+    """Exponents (m,): for each row of A (m, d), 2^exponent is a power of two above its absolute entries."""
     exponents: IntArray = np.frexp(np.abs(A).max(axis=1, initial=0.0))[1].astype(np.intp)
     return exponents
 
 
 def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[FloatArray]]:
-    """Exponents (m,) of the rows of A (m, d), and matrices A_k (m, d) of integers of about `bits` bits.
+    """Exponents (m,) of the rows of A (m, d), and 5 matrices A_1, A_2, ... (m, d) of integers of about `bits` bits.
 
-    A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder, for k = 1..SLICES. The remainder is at most half of the
-    last unit. Rows are scaled, so no number overflows or underflows.
+    A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder. `shift` (1, d) has an exponent for each column of A. The
+    remainder is at most half a unit of the last matrix. Rows are scaled, so no number overflows or underflows.
     """
     mantissa, exponent = np.frexp(A)
     exponent = exponent.astype(np.intp) + shift
@@ -209,7 +224,7 @@ def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[F
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a + b rounded, and its rounding error, exactly (D. Knuth)."""
+    """The rounded sum a + b, and its rounding error, which is exact (D. Knuth)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -232,9 +247,9 @@ def doubled(terms: FloatArray) -> FloatArray:
 
 
 def seen(X: FloatArray, A: FloatArray) -> Seen:
-    """The images of X (n, d) under a root of A (d, d).
+    """The images of the points X (n, d) under a root of A (d, d).
 
-    A must be symmetric, and psd up to rounding; `miss` bounds the difference between A and the square of the root.
+    A must be symmetric, and psd up to rounding. The field `miss` bounds the difference of A and root root^T.
     """
     P, d = X - middle(X), X.shape[1]
     width = np.abs(P).max(axis=0)
@@ -256,10 +271,12 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
 
 
 def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
-    """sum_t w_t l_t l_t^T (r, r) over exact rows l_t, and a bound of its error in Frobenius norm.
+    """The sum of w_t l_t l_t^T (r, r) over exact rows l_t with weights w_t, and a bound of its error in Frobenius norm.
 
-    The bound also holds if every w_t is rounded a few times more. The sum is taken in blocks, so that errors grow
-    with the square root of the number of rows.
+    rows: the computed l_t, with bounds of their errors.
+
+    The bound leaves room for a few more roundings of every w_t. The sum is taken in blocks, so that errors grow with
+    the square root of the number of rows.
     """
     L, error = rows
     t, r = L.shape
@@ -275,9 +292,9 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
 
 
 def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """sum_t w_t e_t e_t^T (r, r) over pairs (p, 2) with the differences e_t of their images, and a bound of its error.
+    """The sum of w_t e_t e_t^T (r, r) over pairs t of points, and a bound of its error in Frobenius norm.
 
-    The bound is that of `squares_of`.
+    e_t is the difference of the images of the two points. pairs: (p, 2). w: (p,).
     """
     (n, r), moved, size = images.high.shape, 0.0, 0.0
     if r >= WIDE and len(w) > SEVERAL * n:
@@ -295,10 +312,10 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
 
 
 def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """The same as `squares_of_pairs`, computed as sum_i z_i q_i^T with q_i = sum_j w_ij (z_i - z_j).
+    """The sum of w_ij (z_i - z_j)(z_i - z_j)^T (r, r) over the pairs i, j, and a bound of its error in Frobenius norm.
 
-    z_i is the image of the point i, and w_ij the weight of the pair i, j. This is faster if there are far fewer points
-    than pairs.
+    z_i is the image of the point i, and w_ij = w_ji the weight of the pair. The sum equals sum_i z_i q_i^T with
+    q_i = sum_j w_ij (z_i - z_j), which is faster to compute if there are far fewer points than pairs.
     """
     z, n = images.high, len(images.high)
     i, j = np.concatenate([pairs, pairs[:, ::-1]]).T
@@ -318,8 +335,10 @@ def least_eigenvalue(Z: FloatArray) -> float:
     """A proved lower bound of the least eigenvalue of the symmetric Z (r, r), close to it.
 
     -inf if no bound is found, inf if r = 0.
-    If the Cholesky decomposition of Z - s I runs to its end, every eigenvalue of Z is at least s minus a multiple of
-    r eps times the trace (S. Rump, Verification of positive definiteness, BIT 46, 2006).
+
+    s is a number slightly below the computed eigenvalue. If the Cholesky decomposition of Z - s I succeeds in floats,
+    every eigenvalue of Z is at least s minus an error of order r eps (trace(Z - s I) + |s|). See S. Rump, Verification
+    of positive definiteness, BIT 46, 2006.
     """
     r = len(Z)
     if r == 0:

@@ -1,4 +1,4 @@
-"""Exact ranks of differences of points, and the points that differ by vectors of their span.
+"""Exact ranks of differences of points, and groups of points whose differences lie in a given span.
 
 A float is a rational number, so the rank of differences of points is a fact about the data. Singular values cannot
 decide it: 2^-60 is not 0. The rank is found in three steps:
@@ -32,7 +32,10 @@ CHANCE = f"the rank modulo {PRIME} differs from the rank over the rationals (pro
 
 
 class Cosets(NamedTuple):
-    """Points grouped modulo a span of differences: labels are equal if and only if x_i - x_j is in the span."""
+    """A group label (n,) of each point, and the dimension `rank` of the span of some differences of points.
+
+    The labels of the points i and j are equal if and only if x_i - x_j is in the span.
+    """
 
     labels: IntArray  # (n,)
     rank: int  # dimension of the span
@@ -45,7 +48,9 @@ def rank(X: FloatArray) -> int:
 
 
 def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
-    """Group the points X (n, d) modulo the span of x_i - x_j over `pairs` (p, 2), exactly.
+    """Group the points X (n, d) by the span of the differences x_i - x_j over `pairs` (p, 2), exactly.
+
+    Two points are in one group if and only if their difference is in this span.
 
     Raises ArithmeticError if the rank modulo the prime is too small (probability about 1e-18), and TooLarge if the
     memory is too small.
@@ -67,7 +72,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
 
 
 def rank_along(X: FloatArray, pairs: IntArray) -> int:
-    """The dimension of the span of x_i - x_j over `pairs` (p, 2) of the rows of X (n, d), exactly."""
+    """The dimension of the span of x_i - x_j over `pairs` (p, 2) of rows x of X (n, d), exactly."""
     return rank_of(_edges(_as_integers(X), _graph(len(X), pairs)))
 
 
@@ -77,14 +82,17 @@ def _graph(n: int, pairs: IntArray) -> Any:
 
 
 def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
-    """Differences (e, d) along a spanning forest of the graph. They span the same space as all its edges."""
+    """Differences (e, d) of the points at the ends of each edge of a spanning forest of the graph.
+
+    They span the same space as the differences along all edges.
+    """
     tree = minimum_spanning_tree(graph).tocoo()
     edges: np.ndarray = points[tree.row] - points[tree.col]
     return edges
 
 
 def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
-    """For each row of `among`, the index of the first row that is equal to it modulo the span of `edges`.
+    """For each row of `among`, the index of the first row that differs from it by a vector in the span of `edges`.
 
     Everything is computed modulo the prime. dimension: the rank of `edges`.
     """
@@ -105,7 +113,7 @@ def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArr
 
 
 def _as_integers(X: FloatArray) -> np.ndarray:
-    """The rows of X (n, d) as integers of any size. Each feature is multiplied by a power of two of its own.
+    """The points X (n, d) as integers of any size. Each feature is multiplied by a power of two, which keeps the ranks.
 
     Raises TooLarge if the integers would not fit into memory.
     """
@@ -147,10 +155,11 @@ def rank_of(rows: np.ndarray) -> int:
 
 
 def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
-    """True if every column of `rows` is proved to be a combination of `rank` of its columns.
+    """True if every column of the integer matrix `rows` is proved to be a combination of `rank` of its columns.
 
-    Only coefficients with numerators and denominators up to `LARGEST` are found. Columns with larger ones give False.
     modulo: the rows modulo the prime. Its reduced row echelon form holds the coefficients modulo the prime.
+
+    Only coefficients with numerators and denominators up to `LARGEST` = 2^30 are found; otherwise the result is False.
     """
     reduced, found = modulo.rref()
     if found != rank:
@@ -177,7 +186,7 @@ def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
 def _as_fractions(residues: list[int]) -> tuple[list[int], int] | None:
     """Numerators and a common denominator of the fractions with these residues modulo the prime.
 
-    None if none of at most `LARGEST` are found.
+    None if they are not found with a common denominator of at most `LARGEST` = 2^30.
     """
     denominator = 1
     for residue in residues:
@@ -204,10 +213,10 @@ def _denominator(residue: int) -> int:
 
 
 def _check_room_for_rank(rows: np.ndarray, rank: int) -> None:
-    """Raise TooLarge if the exact rank of `rows` (p, d) does not fit into memory. rank: the rank modulo the prime.
+    """Raise TooLarge if computing the exact rank of `rows` (p, d) would need too much memory.
 
-    Each of the d - rank dependent columns has `rank` coefficients. Their numerators are determinants with about
-    `bits` bits.
+    rank: the rank modulo the prime. Each of the d - rank dependent columns is a combination of `rank` others. The
+    memory is estimated from the size of the coefficients, which are quotients of determinants.
     """
     p, d = (int(size) for size in rows.shape)
     bits = rank * (int(np.abs(rows).max()).bit_length() + rank.bit_length() // 2)

@@ -1,4 +1,4 @@
-"""The functions of a formula that is written once and evaluated with three kinds of numbers.
+"""Functions for the formulas of losses and regularizers: one formula is evaluated with three kinds of numbers.
 
 | kind       | numbers                          | used for            | result                              |
 |---|---|---|---|
@@ -6,8 +6,10 @@
 | enclosures | `Enclosure` (enclosures.py)      | certificates        | the exact result is in an enclosure |
 | exact      | object arrays of fmpq, or of arb | exact mode          | exact, or in a ball                 |
 
+fmpq is a rational number of python-flint, and arb is its ball: an interval that contains the exact number.
+
 A formula may use + - * /, indices and these functions. Its constants enter by `like`. An exact number stays rational
-until a root, a logarithm or an exponential is taken. From there on it is a ball (core/balls.py).
+until a root, a logarithm or an exponential is taken. From there on it is a ball.
 
 x is an array of numbers of one kind. The docstring of a function that acts on each entry of x is its formula.
 """
@@ -50,10 +52,11 @@ def is_exact(x: Any) -> bool:
 
 
 def like(x: Any, constant: Any, rounded: int = 0) -> Any:
-    """Return a constant, or an array of constants, as numbers of the kind of x. A constant is a float or a fraction.
+    """Return `constant`, a float, a fraction or an array of them, as numbers of the kind of x.
 
-    rounded: how many roundings separate a float constant from the exact one; each adds EPS |constant| to the radius of
-        an enclosure. The constant factor of a whole loss may have 0, because every operation has room for one rounding.
+    rounded: the number of roundings between the exact constant and its float; each adds EPS |constant| to the radius of
+        an enclosure. 0 is allowed for a constant factor of a whole loss, because each operation has room for one
+        rounding.
     """
     if is_exact(x):
         return _rational(constant) if np.ndim(constant) == 0 else _exact_array(constant)
@@ -69,7 +72,7 @@ def _exact_array(constants: Any) -> Any:
 
 
 def floats(x: Any) -> Any:
-    """Floats near the numbers x. A proof must not use them."""
+    """Return floats near the numbers x, for purposes other than a proof."""
     if isinstance(x, Enclosure):
         return x.mid
     return np.array([float(ball(value)) for value in x.ravel()]).reshape(x.shape) if is_exact(x) else x
@@ -78,7 +81,7 @@ def floats(x: Any) -> Any:
 def balls(x: Any) -> Any:
     """Return exact numbers as balls, and other numbers unchanged.
 
-    The common denominator of a sum of many fractions could fill the memory.
+    A sum of many balls needs little memory. The common denominator of a sum of many fractions could fill it.
     """
     return _each(x, ball) if is_exact(x) else x
 
@@ -113,9 +116,9 @@ def _softplus(x: Any) -> Any:
 def _function(
     enclosed: Callable[[Enclosure], Enclosure], of_floats: Callable[[Any], Any], of_one: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """Return a function of all three kinds of numbers, made from one function for each kind.
+    """Return a function of an array of any of the three kinds, made from a function for each kind.
 
-    of_one: the function of a single exact number.
+    enclosed: for enclosures. of_floats: for arrays of floats. of_one: for a single exact number.
     """
 
     def function(x: Any) -> Any:
@@ -162,7 +165,7 @@ def _larger(value: Any, end: Any) -> Any:
 
 
 def pos(x: Any) -> Any:
-    """[x]_+"""
+    """max(x, 0)"""
     return at_least(x, 0.0)
 
 
@@ -197,7 +200,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def fraction(x: Any) -> Any:
-    """Return an exact number or an integer as a Fraction; a ball is returned unchanged."""
+    """Return x, a rational number of python-flint or an integer, as a Fraction; a ball is returned unchanged."""
     if isinstance(x, int):
         return Fraction(x)
     return x if isinstance(x, flint().arb) else Fraction(int(x.p), int(x.q))
@@ -208,7 +211,7 @@ def least(x: Any) -> Any:
 
 
 def log_sum_exp(x: Any, counts: Any) -> Any:
-    """log sum e^x (g,), summed over the entries of each row of x (g, n) where `counts` (g, n) is True.
+    """log sum e^x for each row of x (g, n): (g,). The sum is over the entries where the mask `counts` (g, n) is True.
 
     Exact x must be rational.
     """
@@ -227,7 +230,10 @@ def _log_sum_exp(row: list[Any]) -> Any:
 
 
 def group_sum(x: Any, group: Any, count: int) -> Any:
-    """The sum of the x of each group: (count,). group (t,): the group 0..count - 1 of each number."""
+    """The sum of the numbers x (t,) in each group, as an array (count,).
+
+    group: (t,), the group 0..count - 1 of each number.
+    """
     if isinstance(x, Enclosure):
         return x.group_sum(group, count)
     if not is_exact(x):
@@ -238,7 +244,10 @@ def group_sum(x: Any, group: Any, count: int) -> Any:
 
 
 def group_max(x: Any, group: Any, count: int, start: float = -np.inf) -> Any:
-    """max(start, the largest x of each group): (count,). group (t,): the group 0..count - 1 of each number."""
+    """The largest of `start` and the numbers x (t,) in each group, as an array (count,).
+
+    group: (t,), the group 0..count - 1 of each number. If x is exact and start is infinite, each group needs a number.
+    """
     if isinstance(x, Enclosure):
         return x.group_max(group, count, start)
     if not is_exact(x):
