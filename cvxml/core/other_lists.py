@@ -1,10 +1,15 @@
 """Misreadings that many methods share: targets, triplets, pairs or quadruplets that differ from the user's problem.
 
-For example, a program loses the last pair, reads indices that count from 0 as indices that count from 1, or uses points
-of every class as impostors. Each misreading is the same method with other explicit lists, so the method's certificate
-proves it. All other parameters keep the values of the user's problem, including an automatic prior or basis.
+A misreading is a mistake that explains a refuted metric; `check` names it. For example, a program loses the last pair,
+reads indices that count from 0 as indices that count from 1, or uses points of every class as impostors. Each
+misreading here is the same method with other explicit lists, so the method's certificate proves it. All other
+parameters keep the values of the user's problem, including an automatic prior or basis.
 
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
+
+Arguments of the functions: question, the refuted metric with its data and the user's parameters; given, the checked
+data; stored, all parameters as explicit values; told, the words for the choice, for example ": the similar pair [0,
+1]".
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ Several = Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]]
 
 
 def _codes(question: Question) -> tuple[IntArray, list[str]] | None:
-    """Return the labels as codes (n,), and the class names, or None without labels."""
+    """Return the labels as codes (n,), and the class names; None without labels of two or more classes."""
     if question.y is None:
         return None
     try:
@@ -54,8 +59,8 @@ def _with(
 def counted_from_one(*names: str) -> Misreading:
     """Return the misreading in which the indices of the named lists are counted from 1 instead of 0, or the reverse.
 
-    names: parameters, for example "pairs"; the user must have given one of them. The lists stay, and the points move by
-    one place.
+    names: parameters, for example "pairs"; the user must have given one of them. The misreading keeps the lists, and
+    shifts the order of the points by one place.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -257,7 +262,7 @@ def _pairs(
 ) -> OtherProblem:
     """Return the user's problem with `rows` as the pairs of `kind`, and `others` as the pairs of the other kind.
 
-    stored: all parameters. told: see `OtherProblem`.
+    kind: "similar" or "dissimilar".
     """
     other = KINDS[1 - KINDS.index(kind)]
     return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
@@ -316,7 +321,7 @@ def _quadruplets(
 ) -> OtherProblem:
     """Return the user's problem with the `kept` quadruplets only; their weights keep their ratios.
 
-    stored: all parameters. kept: (q,), boolean. told: see `OtherProblem`.
+    kept: (q,), boolean.
     """
     rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
     return _with(question, {**stored, **rows}, told)

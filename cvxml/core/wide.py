@@ -47,7 +47,7 @@ def wide(X: FloatArray) -> Wide:
 
 
 def wide_of(spread: FloatArray) -> Wide:
-    """Return the wide features, given the spread of each feature (d,). See `wide`."""
+    """Return the features with a spread of more than `WIDE` times the (lower) median, given the spreads (d,)."""
     varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
     if len(varying) == 0:
         return Wide([], [])
