@@ -1,4 +1,8 @@
-"""Make the estimator of a method from its `ESTIMATOR` (cvxml/core/estimator.py)."""
+"""Make the estimator of a method from its attribute `ESTIMATOR` (cvxml/core/estimator.py).
+
+That is the name of the estimator, with the parts of its class that do not follow from the method. Estimators that need
+code of their own have a file in cvxml/estimators/.
+"""
 
 from __future__ import annotations
 
