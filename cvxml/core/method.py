@@ -149,7 +149,10 @@ class Method(ABC, Generic[Given]):
 
     @property
     def literal_weights(self) -> tuple[str, ...]:
-        """The names of parameters that may be a `cvxpy.Parameter` in `problem`. With them it follows the DPP rules."""
+        """The names of the parameters that may be a `cvxpy.Parameter` in `problem`.
+
+        With them `problem` follows cvxpy's DPP rules, so it can be solved again for other values.
+        """
         return tuple(self.WEIGHTS)
 
     def constraint_names(self, given: Given) -> list[str]:
@@ -244,7 +247,7 @@ class Method(ABC, Generic[Given]):
         return None
 
     def notes(self, given: Given, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Return notes about this solution for the user, as sentences. found: with the final status."""
+        """Return notes about this solution for the user, as sentences. found: the result with its final status."""
         return found.notes
 
     def least_scale(self, given: Given) -> float:

@@ -326,8 +326,8 @@ def _finite(values: ArrayLike, name: str) -> FloatArray:
 def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
     """Return `metric` as a psd float64 matrix (d, d), projected if it is off by at most the tolerance.
 
-    Raises ValueError as `as_matrix` does, and if asymmetry or a negative eigenvalue exceeds `FEASIBILITY_TOL` times the
-    norm. The message gives the amount.
+    Raises ValueError for another shape, NaN or infinity, and if asymmetry or a negative eigenvalue exceeds
+    `FEASIBILITY_TOL` times the norm. The message gives the amount.
     """
     psd, feasibility = examine(as_matrix(metric, d, name))
     if not feasibility.feasible:

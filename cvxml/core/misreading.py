@@ -1,7 +1,7 @@
 """Common misreadings of a method: other problems that an implementation may have solved by mistake.
 
-`check` refutes a metric by a better one. It then looks for a misreading of which the metric is nearly the optimum, and
-names it in the report. A method lists its misreadings in `MISREADINGS`; the functions here make them.
+`check` refutes a metric by a better one. It then looks for a misreading with an optimum near the metric, and names it
+in the report. A method lists its misreadings in `MISREADINGS`; the functions here make them.
 """
 
 from __future__ import annotations

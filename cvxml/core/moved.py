@@ -31,7 +31,10 @@ SPREADS = (2.0**5, 2.0**10)
 
 
 class Moved(NamedTuple):
-    """The moved points X (n, r), and two matrices (d, r). Differences E become E @ to, and E = E @ to @ back.T."""
+    """The moved points X (n, r), and two matrices (d, r) that map between the coordinates.
+
+    Differences E (m, d) of the original points become E @ to, and E = E @ to @ back.T.
+    """
 
     X: FloatArray
     to: FloatArray

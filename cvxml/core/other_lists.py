@@ -7,9 +7,8 @@ parameters keep the values of the user's problem, including an automatic prior o
 
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
 
-Arguments of the functions: question, the refuted metric with its data and the user's parameters; given, the checked
-data; stored, all parameters as explicit values; told, the words for the choice, for example ": the similar pair [0,
-1]".
+question: the refuted metric with its data and the user's parameters. given: the checked data. stored: all parameters as
+explicit values. told: words that name the changed part, for example ": all of point 0".
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _other_targets(
     targets_of: Callable[[Question, Any], IntArray],
     embed: Callable[[Question, Any], FloatArray] | None = None,
 ) -> Several:
-    """Return a function for `Misreading.several` that replaces the targets of every point.
+    """Return a function (question, given, stored) that yields the user's problem with other targets of every point.
 
     targets_of: returns the other targets, pairs (p, 2) of a point and its target.
     embed: returns points (n, d) in another space; the impostors become their nearest points of other classes. Without

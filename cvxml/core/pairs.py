@@ -154,14 +154,14 @@ class Paired:
 
     @cached_property
     def _within_classes(self) -> tuple[Any, int]:
-        """The exact `sum_of_squares` over all pairs of points of the same class, for pairs made from labels."""
+        """sum (x_i - x_j)(x_i - x_j)^T over all pairs of points of the same class: integers, and an exponent of two."""
         return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
     # Facts about all pairs that checks need, computed without listing the pairs.
 
     @property
     def linked(self) -> IntArray:
-        """Some similar pairs (s, 2), enough for the connected components of the graph of all similar pairs."""
+        """Some similar pairs (s, 2); their graph has the connected components of the one of all similar pairs."""
         if self.listed is not None:
             return self.listed.similar
         order = np.argsort(self.y, kind="stable")
@@ -172,7 +172,7 @@ class Paired:
 
     @property
     def parted(self) -> IntArray:
-        """Some dissimilar pairs (s, 2), enough for the connected components of the graph of all dissimilar pairs."""
+        """Some dissimilar pairs (s, 2); their graph has the connected components of the one of all dissimilar pairs."""
         if self.listed is not None:
             return self.listed.dissimilar
         other = np.flatnonzero(self.y != self.y[0])

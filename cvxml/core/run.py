@@ -163,7 +163,8 @@ class Estimate(NamedTuple):
     """The objective, gap and scale of an iterate by its solver's own arithmetic, without bounds of rounding errors.
 
     The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
-    has no feasible dual variables yet. In this case `guess` estimates the gap after they are made feasible.
+    has no feasible dual variables yet. `guess` estimates the gap after dual variables that are not feasible are made
+    feasible.
     """
 
     objective: float

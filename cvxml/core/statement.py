@@ -163,9 +163,9 @@ def _function(source: str, name: str) -> tuple[str, list[str]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], str | None]]:
-    """Yield, for each line of code, the formula lines right above it, and the line.
+    """Yield (formulas, line) for each line of code: the formula lines right above it, and the line.
 
-    At the end, the formula lines after all code are yielded with None.
+    At the end, yield the formula lines after all code with None.
     """
     block: list[str] = []
     for line in lines:

@@ -86,9 +86,10 @@ class GLML(LocalMetricClassifier):
         return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
-        """Return a Case for each row of X (q, d): the matrix B of GLML is definite, indefinite, singular or zero there.
+        """Return the Case of each row of X (q, d): definite, indefinite, singular or zero.
 
-        The case decides whether the optimum is attained and unique.
+        It is a property of the matrix from which the metric is computed there, and decides whether the optimum is
+        attained and unique.
         """
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 

@@ -56,7 +56,7 @@ def made(name: str, module: str) -> type[Learner]:
 def _method(name: str) -> str:
     """Return the id of the method with an estimator of this name; only this method is imported.
 
-    Raises AttributeError if there is none.
+    Raises AttributeError if no method has such an estimator.
     """
     for method in names():
         if method.replace("_", "") == name.lower():

@@ -152,9 +152,9 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
 
 
 def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bool | None) -> None:
-    """Refuse a table if the columns `words` hold words, but may be something else than the labels.
+    """Refuse a table if a column of words may be something else than the labels.
 
-    Words can also be names of the rows, or a feature that must be turned into numbers.
+    It may be names of the rows, or a feature that must be turned into numbers. words: the numbers of these columns.
     """
     names = index is None and words[0] == 0 and _all_differ(held.texts[0])
     if len(words) > 1:
