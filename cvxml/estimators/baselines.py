@@ -93,7 +93,7 @@ class _Baseline(MetricEstimator):
 
 @refuse_a_preprocessor
 class Euclidean(_Baseline):
-    """The Euclidean metric of the unchanged features.
+    """The metric of the features as they are.
 
     Attributes
     ----------
