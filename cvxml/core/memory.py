@@ -1,4 +1,7 @@
-"""Checks that large arrays fit into memory, before they are made, so that no work is lost."""
+"""Checks that large arrays fit into memory, made before the arrays, so that no work is lost.
+
+Sizes are in bytes. The literal problem is the problem as the paper states it, given to cvxpy.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,12 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
 
 
 def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> None:
-    """Check the memory for exact arithmetic on points (n, d).
+    """Check the memory for exact arithmetic on points (n, d). Raises TooLarge.
 
     matrices: True if a matrix (d, d) and its inverse are needed too.
     more_bits: bits of an entry of the points beyond those of a float.
 
-    The check is needed because FLINT ends the process when memory runs out. Raises TooLarge.
+    The check is needed because FLINT, the library of exact arithmetic, ends the process when memory runs out.
     """
     of_points = n * d * (EXACT_POINT + COPIES_OF_BITS * more_bits // 8)
     needed = of_points + matrices * d**2 * EXACT_SUM
@@ -75,7 +78,7 @@ def check_metric(d: int) -> None:
 
 @contextmanager
 def enough_memory() -> Iterator[None]:
-    """Replace a MemoryError of the block by TooLarge, with the size of the array if numpy reports it."""
+    """Replace a MemoryError of the `with` block by TooLarge, with the size of the array if numpy reports it."""
     try:
         yield
     except MemoryError as error:
@@ -89,9 +92,9 @@ def enough_memory() -> Iterator[None]:
 
 
 def check_literal(rows: int, d: int, stacklevel: int = 5) -> None:
-    """Check the memory for a cvxpy problem on a metric (d, d) with `rows` constraints.
+    """Check the memory for the literal problem in cvxpy: `rows` constraints on a metric (d, d).
 
-    stacklevel: the frames from here to the user's call, for the warning.
+    stacklevel: the number of frames from here to the user's call, for the warning.
 
     Raises TooLarge. Warns (LargeLiteralProblem) with an estimate if the problem fits into memory but takes long.
     """

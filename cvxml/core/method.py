@@ -3,6 +3,9 @@
 A method states its problem in cvxpy, its objective from the definition, its lower bound, and its solver. `instance`
 checks all data and parameters once; every other function works on its result. The base classes have the defaults, and
 `Method.solve` is the only place that makes a Solution.
+
+The literal problem is the problem as the paper states it, in cvxpy. Clarabel and SCS solve it; they are called back
+ends. The fast solver is our own algorithm. A certificate holds the objective of a metric and a proved lower bound.
 """
 
 from __future__ import annotations
@@ -56,11 +59,19 @@ METRIC_IS = ("A", "B", "M", "W", "X")
 
 
 class Method(ABC, Generic[Given]):
-    """The functions that every method offers.
+    """The functions that every method offers. The class attributes describe the method.
 
     given: the result of `instance`.
     M: a finite matrix of the shape that `matrix` checks; psd where the docstring requires it.
     dual: the dual variables, arrays by name.
+    name: the words for the metric in an error message.
+
+    CLAIM: the claim that a certificate can prove, "optimal" or "stationary".
+    SOLVE_PARAMETERS: parameters that only `solve` takes.
+    WEIGHTS: the numerical parameters in which the objective is linear, with an upper limit of each.
+    DERIVED: the parameters that follow from other fields of a saved file, for example lists made from the labels.
+    STARTS: names of starts, if the problem is not convex.
+    DUAL, SMALL, BAD, HAND, UNITS: data for the tests; the comments describe them.
     """
 
     id: str
@@ -134,11 +145,14 @@ class Method(ABC, Generic[Given]):
 
     @abstractmethod
     def problem(self, given: Given) -> Any:
-        """Return the literal problem as a `cvxpy.Problem`; the variable of the metric has a name in `METRIC_IS`."""
+        """Return the literal problem as a `cvxpy.Problem`; the metric's variable is named "A", "B", "M", "W" or "X"."""
 
     @property
     def literal_weights(self) -> tuple[str, ...]:
-        """The parameters that `problem` also takes as a `cvxpy.Parameter`; then the problem follows the DPP rules."""
+        """The names of the parameters that may be a `cvxpy.Parameter` in `problem`.
+
+        With them `problem` follows cvxpy's DPP rules, so it can be solved again for other values.
+        """
         return tuple(self.WEIGHTS)
 
     def constraint_names(self, given: Given) -> list[str]:
@@ -165,10 +179,10 @@ class Method(ABC, Generic[Given]):
 
     @abstractmethod
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """Return the certificate of any M from any dual variables. Raises ValueError if they have another form."""
+        """Return the certificate of any M from any dual variables. Raises ValueError for wrong names or shapes."""
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Return the interval of `certify` in exact arithmetic, without rounding.
+        """Return the interval from the lower bound to the objective of M, in exact arithmetic, without rounding.
 
         root: (d, r), a matrix R with R R^T near M, if it is known.
 
@@ -179,7 +193,7 @@ class Method(ABC, Generic[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """Return the interval of `exact` for a dual that is feasible up to rounding, without floating point.
+        """Return the interval of `exact` without any use of floating point, for a dual that is feasible up to rounding.
 
         root: (d, r), a matrix R with R R^T near M.
         hint: a matrix that belongs to the proof. `exact` computes it in floating point and stores it with the dual.
@@ -212,13 +226,15 @@ class Method(ABC, Generic[Given]):
         """
 
     def derived(self, given: Given) -> tuple[str, ...]:
-        """Return the names among `DERIVED` that `instance` made, because the user did not give them."""
+        """Return the names of the parameters in `DERIVED` that the user did not give, so that `instance` made them."""
         return ()
 
     def differs(self, given: Given, name: str, params: Mapping[str, Any]) -> str:
-        """Return a message if the stored parameter `name` does not follow from `DERIVED[name].by`; else empty.
+        """Return a message if the stored parameter `name` is not the one that the other fields determine; else "".
 
-        given: the instance of all stored `params`. Raises ValueError if the parameter cannot be derived.
+        given: the instance of all stored `params`.
+
+        Raises ValueError if the parameter cannot be derived.
         """
         others = {other: value for other, value in params.items() if other != name}
         again = self.instance(given.X, given.y if given.y.any() else None, **others)
@@ -231,7 +247,7 @@ class Method(ABC, Generic[Given]):
         return None
 
     def notes(self, given: Given, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Return notes about this solution for the user, as sentences. found: with the final status."""
+        """Return notes about this solution for the user, as sentences. found: the result with its final status."""
         return found.notes
 
     def least_scale(self, given: Given) -> float:
@@ -251,7 +267,7 @@ class Method(ABC, Generic[Given]):
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """Return an upper bound of the objective in the certificate of M minus the exact objective at M.
+        """Return how far the objective in the certificate of M may lie above the exact objective at M.
 
         0 if they differ only by rounding.
         """
@@ -262,7 +278,7 @@ class Method(ABC, Generic[Given]):
         return 0.0
 
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
-        """Return the start for a solver from `warm_start`. Raises ValueError for other types, and for another shape."""
+        """Return the metric and the dual variables of `warm_start`. Raises ValueError for a wrong type or shape."""
         if not isinstance(warm_start, (Solution, SavedSolution)):
             raise ValueError(
                 f"warm_start must be a solution of cvxml.solve or cvxml.load, got {type(warm_start).__name__}"
@@ -284,7 +300,7 @@ class Method(ABC, Generic[Given]):
         """Solve the problem. Return a metric with its certificate: optimal, or stationary if the problem is not convex.
 
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy.
-        tol: stop at gap <= tol * scale.
+        tol: stop at gap <= tol * scale. A number, or "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
         max_iter: limit of the iterations of the fast solver (default `MAX_ITER`).
         warm_start: a Solution to start from.
         callback: called with a `cvxml.core.result.Step` each time the gap is measured.
@@ -359,7 +375,10 @@ class Method(ABC, Generic[Given]):
 
 
 class ConvexMethod(Method[Given]):
-    """A method with a convex problem: its literal form and the fast solver each give a metric with a dual."""
+    """A method with a convex problem: its literal form and the fast solver each give a metric with a dual.
+
+    at: other coordinates of the points, in which the fast solver has less work or loses fewer digits (moved.py).
+    """
 
     CLAIM = "optimal"
     # True if the fast solver may work in other coordinates of the points (moved.py). The problem must be the same in
@@ -367,7 +386,7 @@ class ConvexMethod(Method[Given]):
     MOVES = False
 
     def moved(self, given: Given, at: Moved) -> Given:
-        """Return `given` with its points in the coordinates `at`; lists and parameters stay."""
+        """Return `given` with its points in the coordinates `at`; its parameters and its lists of points stay."""
         return with_points(given, at.X)
 
     def inside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
@@ -389,9 +408,9 @@ class ConvexMethod(Method[Given]):
         return 0
 
     def duals(self, given: Given, values: dict[str, FloatArray]) -> Dual:
-        """Return the dual variables for `certify`, made from the `values` of the variables of the problem `dual`.
+        """Return the dual variables in the form that `certify` takes. By default these are the `values` unchanged.
 
-        By default the values are returned unchanged.
+        values: the solution of the problem `dual`, the value of each variable by name.
         """
         return values
 
@@ -459,7 +478,10 @@ class ConvexMethod(Method[Given]):
         max_iter: int,
         callback: Callback,
     ) -> Found:
-        """Search in the coordinates `at` from the result `before`. Return the best of both, with the steps of both."""
+        """Search in the coordinates `at`, starting from the earlier result `before` (None: from `start`).
+
+        Return the best metric and the best dual of the two results, with the history of both searches.
+        """
         if before is None:
             return self._search_in(given, at, tol, max_iter, start, callback)
         steps, start = before.history, Start(before.metric, before.dual)
@@ -509,7 +531,10 @@ class ConvexMethod(Method[Given]):
             return found._replace(status=Status.INTERRUPTED)
 
     def _best_of(self, given: Given, last: Found, first: Found) -> Found:
-        """Return the metric with the smaller objective, and the dual with the larger bound; the rest is from `last`."""
+        """Return the metric with the smaller objective, and the dual with the larger bound; the rest is from `last`.
+
+        first, last: the results of two searches. If one has no proof, return `first` with the status of `last`.
+        """
         if last.proof is None or first.proof is None:  # interrupted before its proof
             return first._replace(status=last.status)
         metric = last if last.proof.objective <= first.proof.objective else first
@@ -567,7 +592,7 @@ class StationaryMethod(Method[Given]):
         """
 
     def enumerated(self, given: Given, *, tol: float, time_limit: float | None = None) -> Solution | None:
-        """Return a solution with a lower bound of the problem itself, or None if that takes too long."""
+        """Return a solution with a lower bound of the problem, not only of the step; None if that takes too long."""
         return None
 
     def remarks(self, given: Given, M: FloatArray) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Metrics M (d, d), symmetric and psd, and transforms L (m, d) with M = L^T L: checks, projections and scaling.
 
-P_+(M) is the psd matrix nearest to the symmetric part of M in Frobenius norm.
+P_+(M) is the psd matrix nearest to the symmetric part of M in Frobenius norm. `FEASIBILITY_TOL` is 1e-6. The argument
+`name` is the name of an input in error messages.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ SMALLEST_SCALE = 2.0**-1060
 
 @dataclass(frozen=True)
 class Feasibility:
-    """How far a matrix is from the metrics that a method allows, in the units of the matrix.
+    """How far a matrix M is from the metrics that a method allows, in the units of the matrix.
+
+    asymmetry: max |M - M^T|. min_eigenvalue: the least eigenvalue of the symmetric part.
+    distance: the Frobenius distance to the nearest allowed metric. norm: the Frobenius norm of M.
 
     Most methods allow the psd cone. A method that allows fewer metrics has a subclass with another `nearest`.
     """
@@ -57,7 +61,7 @@ class Feasibility:
 
     @property
     def exact(self) -> bool:
-        """True if the distance can be rounding: at most 64 EPS times the norm."""
+        """True if rounding can explain the distance: it is at most 64 EPS times the norm."""
         return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
     @property
@@ -95,15 +99,14 @@ def psd_root(M: FloatArray) -> FloatArray:
 
 
 def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:
-    """Return P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix is returned unchanged.
+    """Return P_+(M) (d, d), and how far M (d, d) is from it. A symmetric psd matrix is returned unchanged.
 
-    X: (n, d), the points, if feasibility is also to be checked in units of their features.
+    X: the points (n, d). If they are given, M is also examined for features that are divided by their spread. If M is
+    feasible and this rescaled matrix is not, the feasibility of the rescaled matrix is returned. For example, a small
+    error of an entry counts much if its feature spreads over a million.
 
-    If M is a metric in its own units but not in these, the feasibility in units of the features is returned. For
-    example, a small error of an entry counts much if its feature spreads over a million.
-
-    A matrix is also returned unprojected if it is psd up to rounding after each feature is scaled to a diagonal entry
-    of 1. The rounding of its largest entries may exceed its smallest entries, and a projection would destroy these.
+    A symmetric matrix is not projected if rounding can explain its negative eigenvalues after each feature is scaled to
+    a diagonal entry of 1. A projection would change its smallest entries by the rounding of its largest ones.
     """
     found = None if X is None else _feasibility_in_feature_units(X, M)
     largest = float(np.abs(M).max())
@@ -122,9 +125,9 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
 
 
 def _feasibility_in_feature_units(X: FloatArray, M: FloatArray) -> Feasibility | None:
-    """Return the feasibility of M (d, d) in units of the features.
+    """Return the feasibility of M (d, d) for features that are divided by their spread over the points X (n, d).
 
-    Only the features in which the points X (n, d) differ count. Returns None if there are no such features.
+    Only the features in which the points differ count. Returns None if there are no such features.
     """
     seen = (X[0] != X).any(axis=0)
     if not seen.any():
@@ -134,9 +137,10 @@ def _feasibility_in_feature_units(X: FloatArray, M: FloatArray) -> Feasibility |
 
 
 def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
-    """Return A_kl unit_k unit_l / 2^exponent (d, d) with a largest entry from 1 to 2, and the exponent.
+    """Return the matrix A_kl unit_k unit_l (d, d), divided by 2^exponent, and this exponent.
 
-    unit: (d,), powers of two. The computation cannot overflow.
+    The largest absolute entry of the result is at least 1 and below 2. The computation cannot overflow.
+    unit: (d,), powers of two.
     """
     mantissas, exponents = np.frexp(A)
     powers = np.frexp(unit)[1] - 1
@@ -147,7 +151,7 @@ def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
 
 
 def units_of(E: FloatArray) -> FloatArray:
-    """Return a power of two (d,) near the largest entry of each column of E (t, d); 1 for a column of zeros."""
+    """Return a power of two (d,) near the largest absolute entry of each column of E (t, d); 1 for columns of zeros."""
     largest = np.abs(E).max(axis=0)
     seen = largest > 0
     unit: FloatArray = np.where(seen, 2.0 ** np.round(np.log2(np.where(seen, largest, 1.0))), 1.0)
@@ -194,12 +198,12 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
-    """Raise ValueError for the first text in nested lists.
-
-    numpy would convert every number beside a text to a text of the same length. A million letters in a file of 1 MB
-    would take gigabytes.
+    """Raise ValueError if nested lists hold a string; the message names the first one.
 
     place: the indices of `values` in the outermost list, for the message.
+
+    numpy would convert every number beside a string to a string of the same length. One string of a million letters in
+    a file of 1 MB would then take gigabytes.
     """
     if not isinstance(values, (list, tuple)) or len(place) > DEEPEST:
         return
@@ -279,7 +283,7 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
 
 
 def refuse_rounded_integers(values: Any, floats: FloatArray, name: str) -> None:
-    """Raise ValueError if an integer of `values` differs from the number in `floats`, which has the same shape.
+    """Raise ValueError if an integer of `values` differs from the same entry of `floats`, its conversion to float64.
 
     Double precision holds every integer up to 2^53, and rounds most of the larger ones. Two points could become equal.
     """
@@ -322,8 +326,8 @@ def _finite(values: ArrayLike, name: str) -> FloatArray:
 def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
     """Return `metric` as a psd float64 matrix (d, d), projected if it is off by at most the tolerance.
 
-    Raises ValueError as `as_matrix` does, and if asymmetry or a negative eigenvalue exceeds `FEASIBILITY_TOL` times the
-    norm. The message gives the amount.
+    Raises ValueError for another shape, NaN or infinity, and if asymmetry or a negative eigenvalue exceeds
+    `FEASIBILITY_TOL` times the norm. The message gives the amount.
     """
     psd, feasibility = examine(as_matrix(metric, d, name))
     if not feasibility.feasible:

@@ -1,4 +1,8 @@
-"""Common misreadings of a method: other problems that may explain a refuted metric."""
+"""Common misreadings of a method: other problems that an implementation may have solved by mistake.
+
+`check` refutes a metric by a better one. It then looks for a misreading with an optimum near the metric, and names it
+in the report. A method lists its misreadings in `MISREADINGS`; the functions here make them.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +40,10 @@ class TakesTooLong(ValueError):
 class Question(NamedTuple):
     """A refuted metric (d, d), the data and parameters that it was judged with, and the tolerance.
 
-    optimum: the optimum of the user's problem, if it is known. enough: a larger relative gap is of no use, so a
-    misreading may return inf for it without a solve. seconds: the processor time that is left for a solve.
+    optimum: the optimum of the user's problem, if it is known.
+    enough: a misreading with a relative gap above this does not explain the metric; its gap may be returned as inf
+        without a solve.
+    seconds: the processor time that is left for a solve.
     """
 
     X: ArrayLike
@@ -50,16 +56,16 @@ class Question(NamedTuple):
     seconds: float = math.inf
 
     def checked(self, instance: Callable[..., Given]) -> Given:
-        """Return data and parameters as `instance` of the method returns them."""
+        """Return the checked data and parameters. instance: the function `instance` of the method."""
         return instance(self.X, self.y, **self.params)
 
     def check_back_end(self, rows: int, d: int) -> None:
-        """Raise TakesTooLong if a back end needs more than `seconds` for a dual problem on matrices (d, d).
+        """Raise TakesTooLong if Clarabel or SCS needs more than `seconds` for a dual problem on matrices (d, d).
 
         rows: the number of dual variables, each of which multiplies a matrix (d, d).
 
-        A back end cannot be stopped, so its time is estimated before: its systems of equations have d (d + 1) / 2
-        unknowns for a matrix, and each dual variable has as many coefficients.
+        These solvers cannot be stopped, so their time is estimated in advance. It is that of entries^3 + rows entries^2
+        multiplications, where entries = d (d + 1) / 2.
         """
         entries = d * (d + 1) / 2
         if entries**3 + rows * entries**2 > BACK_END_WORK * self.seconds:
@@ -69,7 +75,12 @@ class Question(NamedTuple):
 
 
 class OtherProblem(NamedTuple):
-    """Another problem: the method with other inputs, or another method with the metric in the form that it needs."""
+    """Another problem: the method with other inputs, or another method with the metric in the form that it needs.
+
+    metric, method: None for those of the question.
+    choices: the number of problems from which this one was chosen.
+    told: the end of the sentence that names this choice, for example ": the pair [0, 1]".
+    """
 
     X: ArrayLike
     y: Any  # labels (n,); None if the method needs no labels
@@ -87,10 +98,10 @@ class Misreading:
 
     sentence: "X where the paper has Y".
     problem: the misreading is the method itself with other inputs. The function returns None if it does not apply.
-    several: the misreading is the method itself with one of several inputs; the oracle takes the likeliest. Arguments
-        of the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
-    left: any other problem. The function returns a proved upper bound of the relative gap of the metric;
-        inf if it proves none.
+    several: the misreading is the method itself with one of several inputs; `check` takes the likeliest. Arguments of
+        the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
+    left: any other problem. The function returns a proved upper bound of the relative gap of the metric; inf if it
+        proves none.
     fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
     """
 
@@ -102,10 +113,13 @@ class Misreading:
 
 
 def weight_of_ridge(slope: Callable[[float], float], largest: float, given: float) -> float | None:
-    """The weight at which the gap of a metric is smallest; None if none is in the range, or near the given one.
+    """Return the weight of a ridge, a matrix that is added with this weight, for which a metric has the smallest gap.
 
-    slope: the derivative of the gap by the weight, as a function of the weight. It increases. largest: the largest
-    eigenvalue of the matrix to which the ridge is added.
+    slope: returns the derivative of the gap at a weight. It increases with the weight.
+    largest: the largest eigenvalue of the matrix to which the ridge is added.
+    given: the weight of the user's problem.
+
+    None if the weight is not between 1e-10 and 10 times `largest`, or if it equals `given` up to 0.1 %.
     """
     from scipy.optimize import brentq  # takes a tenth of a second to load
 
@@ -120,10 +134,10 @@ def weight_of_ridge(slope: Callable[[float], float], largest: float, given: floa
 
 
 def tried_before_a_solve(M: FloatArray, optimum: FloatArray | None) -> Iterator[FloatArray]:
-    """Yield metrics that may be better than the psd metric M (d, d) if M is not the optimum of a problem.
+    """Yield metrics (d, d) that may have a smaller objective than the psd metric M (d, d) in a misreading's problem.
 
-    optimum: the optimum of the user's problem. The others are multiples of both, mixtures of both, and small random
-    changes of M.
+    optimum: the optimum of the user's problem, if it is known. The metrics are the optimum, multiples of it and of M,
+    mixtures of both, and small random changes of M.
     """
     if optimum is not None and optimum.shape == M.shape:
         yield optimum
@@ -143,8 +157,8 @@ def is_improved(
 ) -> bool:
     """Return True if a metric of `tried_before_a_solve` proves that the relative gap of M is above `question.enough`.
 
-    objective: that of the misreading's problem, a function of a metric (d, d).
-    scale: the scale of the gap.
+    objective: the objective of the misreading's problem, a function of a metric (d, d).
+    scale: the number that the gap is divided by to get the relative gap.
 
     A tried metric is a proof if its objective is below that of M by more than `enough` times the scale, because the gap
     of M is at least the difference of the objectives.
@@ -189,7 +203,10 @@ def exchanged(pairs: Pairs) -> Pairs:
 
 
 def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
-    """Return the misreading in which the last two points of each triplet are exchanged, for a method with triplets."""
+    """Return the misreading in which the last two points of each triplet are exchanged.
+
+    instance: the function `instance` of a method with triplets.
+    """
 
     def value(question: Question) -> Any:
         return question.checked(instance).triplets()[:, [0, 2, 1]].tolist()

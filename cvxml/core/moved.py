@@ -31,7 +31,10 @@ SPREADS = (2.0**5, 2.0**10)
 
 
 class Moved(NamedTuple):
-    """The moved points X (n, r), and two matrices (d, r). Differences E become E @ to, and E = E @ to @ back.T."""
+    """The moved points X (n, r), and two matrices (d, r) that map between the coordinates.
+
+    Differences E (m, d) of the original points become E @ to, and E = E @ to @ back.T.
+    """
 
     X: FloatArray
     to: FloatArray
@@ -70,7 +73,10 @@ def _narrower(at: Moved) -> Moved:
 
 
 def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
-    """Divide each wide feature of X (n, d) by a power of two: it then spreads about `spread` times as the others."""
+    """Divide each wide feature of X (n, d) by a power of two: it then spreads about `spread` times as the others.
+
+    found: the wide features, each with the ratio of its spread to that of the others.
+    """
     unit = np.ones(X.shape[1])
     for column, times in zip(found.columns, found.times, strict=True):
         unit[column] = 2.0 ** np.round(np.log2(times / spread))
@@ -108,5 +114,8 @@ def with_points(given: Given, X: FloatArray) -> Given:
 
 
 def in_dual(dual: Dual, change: Callable[[FloatArray], FloatArray]) -> Dual:
-    """Return the dual with `change` applied to its entry "metric", if it has one."""
+    """Return the dual with `change` applied to its entry "metric", a matrix from which some methods compute their dual.
+
+    A dual without this entry is returned unchanged.
+    """
     return {**dual, METRIC: change(dual[METRIC])} if METRIC in dual else dual

@@ -3,8 +3,8 @@
 Squared distances are sums of squared differences over the features in order, in float64; equal distances are ordered by
 index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so all methods use this module.
 
-Two distances are tied if float64 cannot order them: they are equal up to TIE_TOL and the rounding of the points.
-If the features have a large offset, that rounding is most of a difference.
+Two distances are tied if float64 cannot order them: they are equal up to TIE_TOL (1e-12, relative) and the rounding of
+the points. If the features have a large offset, this rounding can be as large as the difference of two points.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray
 
     kth: the k-th smallest squared distances.
     following: the (k + 1)-th ones, of the same shape.
-    error: the `resolution` of the points.
+    error: the rounding error of a distance, from `resolution`.
 
-    Two squared distances are tied if their difference is at most the sum of two parts: TIE_TOL times the smaller one,
-    and the difference that they have if their roots differ by 2 `error`.
+    They are tied if following - kth <= TIE_TOL kth + 2 error (sqrt(following) + sqrt(kth)). The last term is the
+    difference of the squares if the two distances differ by 2 error.
     """
     either = np.sqrt(kth) + np.sqrt(following)
     tied: np.ndarray = following - kth <= TIE_TOL * kth + 2 * error * either
@@ -67,9 +67,11 @@ def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray
 def k_nearest_by_kernel(
     K: FloatArray, rows: IntArray, columns: IntArray, k: int
 ) -> tuple[IntArray, np.ndarray]:
-    """Like `k_nearest`, in the feature space of a kernel matrix K (n, n), with squared distances K_ii + K_jj - 2 K_ij.
+    """Return the k nearest points among `columns` for each of `rows`, in the feature space of a kernel matrix K (n, n).
 
-    Two squared distances from i are tied if they differ by at most TIE_TOL times the largest K_ii + K_jj of all j.
+    The squared distance of i and j is K_ii + K_jj - 2 K_ij. The first result holds indices (len(rows), k), ordered by
+    distance and then by index, without the point itself. The second is boolean (len(rows),), True if the k-th and the
+    next distance are tied: their squares differ by at most TIE_TOL times the largest K_ii + K_jj of all j.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]
@@ -87,7 +89,7 @@ def k_nearest_by_kernel(
 
 
 def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
-    """Return the same as `k_nearest`, by sorting all distances."""
+    """Return the result of `k_nearest`, indices (len(rows), k) and ties (len(rows),), by sorting all distances."""
     chosen, tied = [], []
     for i in rows:
         others = np.array([j for j in columns if j != i])

@@ -1,10 +1,14 @@
 """Misreadings that many methods share: targets, triplets, pairs or quadruplets that differ from the user's problem.
 
-For example, a program loses the last pair, reads indices that count from 0 as indices that count from 1, or uses points
-of every class as impostors. Each misreading is the same method with other explicit lists, so the method's certificate
-proves it. All other parameters keep the values of the user's problem, including an automatic prior or basis.
+A misreading is a mistake that explains a refuted metric; `check` names it. For example, a program loses the last pair,
+reads indices that count from 0 as indices that count from 1, or uses points of every class as impostors. Each
+misreading here is the same method with other explicit lists, so the method's certificate proves it. All other
+parameters keep the values of the user's problem, including an automatic prior or basis.
 
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
+
+question: the refuted metric with its data and the user's parameters. given: the checked data. stored: all parameters as
+explicit values. told: words that name the changed part, for example ": all of point 0".
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ Several = Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]]
 
 
 def _codes(question: Question) -> tuple[IntArray, list[str]] | None:
-    """Return the labels as codes (n,), and the class names, or None without labels."""
+    """Return the labels as codes (n,), and the class names; None without labels of two or more classes."""
     if question.y is None:
         return None
     try:
@@ -54,8 +58,8 @@ def _with(
 def counted_from_one(*names: str) -> Misreading:
     """Return the misreading in which the indices of the named lists are counted from 1 instead of 0, or the reverse.
 
-    names: parameters, for example "pairs"; the user must have given one of them. The lists stay, and the points move by
-    one place.
+    names: parameters, for example "pairs"; the user must have given one of them. The misreading keeps the lists, and
+    shifts the order of the points by one place.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -102,7 +106,7 @@ def _other_targets(
     targets_of: Callable[[Question, Any], IntArray],
     embed: Callable[[Question, Any], FloatArray] | None = None,
 ) -> Several:
-    """Return a function for `Misreading.several` that replaces the targets of every point.
+    """Return a function (question, given, stored) that yields the user's problem with other targets of every point.
 
     targets_of: returns the other targets, pairs (p, 2) of a point and its target.
     embed: returns points (n, d) in another space; the impostors become their nearest points of other classes. Without
@@ -257,7 +261,7 @@ def _pairs(
 ) -> OtherProblem:
     """Return the user's problem with `rows` as the pairs of `kind`, and `others` as the pairs of the other kind.
 
-    stored: all parameters. told: see `OtherProblem`.
+    kind: "similar" or "dissimilar".
     """
     other = KINDS[1 - KINDS.index(kind)]
     return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
@@ -316,7 +320,7 @@ def _quadruplets(
 ) -> OtherProblem:
     """Return the user's problem with the `kept` quadruplets only; their weights keep their ratios.
 
-    stored: all parameters. kept: (q,), boolean. told: see `OtherProblem`.
+    kept: (q,), boolean.
     """
     rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
     return _with(question, {**stored, **rows}, told)

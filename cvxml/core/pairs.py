@@ -1,4 +1,8 @@
-"""Pairs of points that should be near each other (similar) or far apart (dissimilar): given, or made from labels."""
+"""Pairs of points that should be near each other (similar) or far apart (dissimilar): given, or made from labels.
+
+Methods such as ITML and MMC take them as the parameter `pairs`. Without it, every two points are a pair by their
+labels; many facts about all these pairs are computed here without a list of them.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,11 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Checked data of a method that learns from pairs."""
+    """Checked data of a method that learns from pairs.
+
+    y: (n,) class codes; zeros if pairs were given.
+    listed: the given pairs; None if every two points are a pair, by their labels.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) class codes; zeros if pairs were given
@@ -117,7 +125,7 @@ class Paired:
 
     @property
     def many(self) -> bool:
-        """True if there are too many pairs to list them."""
+        """True if solvers and proofs should not list the pairs: more than 500 points, with pairs by labels."""
         return self.by_labels and len(self.X) > MAX_POINTS_LISTED
 
     @property
@@ -131,9 +139,10 @@ class Paired:
         return None if self.listed is None else self.listed.to_dict()
 
     def sum_of_squares(self, kind: str) -> tuple[Any, int]:
-        """Return sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind: integers, and the exponent of two.
+        """Return sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind, without rounding.
 
-        kind: one of `KINDS`.
+        The result is a matrix of integers, and the exponent of the power of two that multiplies it.
+        kind: "similar" or "dissimilar".
         """
         if self.listed is None:
             found, at = self._within_classes
@@ -145,14 +154,14 @@ class Paired:
 
     @cached_property
     def _within_classes(self) -> tuple[Any, int]:
-        """Return `sum_of_squares("similar")` for pairs made from labels: all pairs of points of the same class."""
+        """sum (x_i - x_j)(x_i - x_j)^T over all pairs of points of the same class: integers, and an exponent of two."""
         return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
     # Facts about all pairs that checks need, computed without listing the pairs.
 
     @property
     def linked(self) -> IntArray:
-        """Similar pairs (s, 2) whose graph has the same connected components as that of all similar pairs."""
+        """Some similar pairs (s, 2); their graph has the connected components of the one of all similar pairs."""
         if self.listed is not None:
             return self.listed.similar
         order = np.argsort(self.y, kind="stable")
@@ -163,7 +172,7 @@ class Paired:
 
     @property
     def parted(self) -> IntArray:
-        """Dissimilar pairs (s, 2) whose graph has the same connected components as that of all dissimilar pairs."""
+        """Some dissimilar pairs (s, 2); their graph has the connected components of the one of all dissimilar pairs."""
         if self.listed is not None:
             return self.listed.dissimilar
         other = np.flatnonzero(self.y != self.y[0])
@@ -181,7 +190,7 @@ class Paired:
 
         For given pairs, these are the differences of the pairs. For pairs by labels, these are ranges of the features:
         for "similar" within each class of two or more points, for "dissimilar" over all points. A range over all points
-        may be larger than that of every dissimilar pair. Then some similar pair is that far apart.
+        can exceed the differences of all dissimilar pairs. In this case some similar pair has that difference.
         """
         if self.listed is not None:
             return self.similar if kind == "similar" else self.dissimilar

@@ -1,6 +1,6 @@
 """The parameters of a method, each with its default and its kind.
 
-Command-line options, help and checks follow from them.
+Command-line options, help, type hints and checks follow from them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from cvxml.core.files import read_array, read_indices, read_neighbors
 
 
 class Kind(NamedTuple):
-    """How the command line reads a value. A parameter name has the same kind in every method."""
+    """How the command line reads a value. A parameter name has the same kind in every method.
+
+    read: converts (name of the option, typed text) to the value. Raises ValueError that names the option or the file.
+    metavar: the placeholder in the help. how: words that are added to the description in the help.
+    takes: the Python type of the parameter, for the type hints.
+    """
 
     # (name of the option, typed text) -> value; raises ValueError that names the option or the file
     read: Callable[[str, str], Any]
@@ -26,7 +31,10 @@ class Kind(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """A parameter of a method."""
+    """A parameter of a method.
+
+    text: its meaning in one line, without the default. otherwise: the meaning of None, in words.
+    """
 
     text: str  # its meaning in one line, without the default
     kind: Kind
@@ -108,7 +116,7 @@ OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists of points of X, which have
 
 
 def words(*known: str, otherwise: Kind) -> Kind:
-    """Return a kind that takes one of the `known` words unchanged, and any other text as the kind `otherwise`."""
+    """Return a kind that takes one of the `known` words unchanged, and reads any other text as the kind `otherwise`."""
     return Kind(
         lambda option, typed: typed if typed in known else otherwise.read(option, typed),
         f"WORD|{otherwise.metavar}",

@@ -32,20 +32,20 @@ TRIES = 2  # pairs of a query for which a metric with the opposite order is trie
 
 
 class Around(Protocol):
-    """A set that contains all metrics of a region."""
+    """A set that contains all metrics of a region: a simpler set, over which bounds are computed."""
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """Return a boolean array (r, m): True at (a, b) if row `rows[a]` of E is shorter than row b.
+        """Return a boolean array (r, m), True at (a, b) if point `rows[a]` is nearer to the query than point b.
 
         True is proved for all metrics of the set.
 
-        E: (m, d), differences from a query.
+        E: (m, d), differences of m points from a query.
         rows: (r,), indices of rows of E.
         """
 
 
 class Region(Protocol):
-    """All metrics that are no worse than a given one."""
+    """All metrics that are no worse than a given one: their objective is at most that of the given metric."""
 
     @property
     def box(self) -> Around | None:
@@ -63,15 +63,18 @@ class Region(Protocol):
         """Return True if point a is proved nearer to point `query` than point b is, under all metrics of the region."""
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Yield metrics of the region under which the second row of E (2, d) may be shorter than the first.
+        """Yield metrics of the region under which the second of two points may be nearer to a query than the first.
 
-        E: differences of two points from a query.
+        E: (2, d), differences of the two points from the query.
         """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Disagreement:
-    """A metric that is no worse than the judged one and gives another vote."""
+    """A metric that is no worse than the judged one and gives another vote.
+
+    query: the index of the query. vote: the class code that wins under `metric`.
+    """
 
     query: int
     vote: int
@@ -85,6 +88,14 @@ class Predictions:
     """Neighbours and votes of q queries, and which of them the exact optimum shares.
 
     By default the queries are the n points themselves, each without itself as a neighbour.
+
+    radius: the Frobenius distance within which the optimum lies.
+    neighbors: (q, k), the k = `n_neighbors` nearest points under the metric, nearest first.
+    same_neighbors: (q,), True if the optimum has the same k nearest points, in any order.
+    votes: (q,), the class with most votes under the metric; the first of several.
+    same_vote: (q,), True if this class alone has most votes under the optimum.
+    disagree: other metrics in the gap, each with another vote for a query. labels: (q,), the class names of the votes.
+    left: why the remaining votes are not proved. judged: the verdict on the metric, in words.
     """
 
     n_neighbors: int
@@ -103,7 +114,7 @@ class Predictions:
 
     @property
     def state(self) -> tuple[str, ...]:
-        """(q,) the state of each vote, one of `STATES`."""
+        """(q,) the state of each vote: "certain", "disputed" (two metrics in the gap disagree) or "not proved"."""
         disputed = {each.query for each in self.disagree}
         return tuple(
             "certain" if same else "disputed" if i in disputed else "not proved"
@@ -148,7 +159,7 @@ class Predictions:
         }
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
+        """Return the fields, counts and the sentence of `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
 
@@ -201,7 +212,12 @@ def predictions(
 
 
 class _Search:
-    """The computation for all queries, with a limit on the number of separate proofs."""
+    """The computation for all queries, with a limit on the number of separate proofs.
+
+    Arguments that several functions share, for one query and the m points that may be its neighbours:
+    nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer to the query than point b.
+    order: (m,), the indices of the m points, by distance. of: (m,), their class codes.
+    """
 
     def __init__(
         self, X: FloatArray, codes: IntArray, M: FloatArray, radius: float, k: int, region: Region | None
@@ -264,8 +280,7 @@ class _Search:
         Only an undecided pair of different classes is tried, if one point is among the k nearest and the other is not.
         Return True if one was proved.
 
-        others: (m,), the indices of the points.
-        nearer, order, of: see `votes_of`.
+        others: (m,), the indices of the m points among all points.
         """
         assert self.region is not None
         open_pairs = [
@@ -294,7 +309,7 @@ class _Search:
 
         There is no search if the vote of the judged metric M is not certain, for example after a tie.
 
-        E: (m, d), differences of the points from the query. nearer, order, of: see `votes_of`. vote: that of M.
+        E: (m, d), differences of the points from the query. vote: the vote under M.
         """
         assert self.region is not None
 
@@ -320,7 +335,12 @@ class _Search:
 
 
 class Votes(NamedTuple):
-    """Facts about one query: does the optimum have the same k nearest points as the metric, and the same vote?"""
+    """Facts about one query: does the optimum have the same k nearest points as the metric, and the same vote?
+
+    same: True if the k nearest points are certainly the same.
+    vote: the class code with most votes under the metric.
+    sure: True if `vote` certainly has most votes under the optimum.
+    """
 
     # the optimum has the same k nearest points, and `vote` has most votes under the optimum for certain (`sure`)
     same: bool
@@ -334,6 +354,7 @@ def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes
     nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer than point b.
     order: (m,), the points by their distance.
     of: (m,), class codes.
+    k: the number of neighbours that vote.
     """
     classes = np.unique(of)
     may = nearer.sum(axis=0) < k  # at most k - 1 points are certainly nearer
@@ -351,11 +372,11 @@ def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes
 
 
 def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray | None = None) -> np.ndarray:
-    """Return a boolean array (r, m): True at (a, b) if row `rows[a]` of E is shorter than row b.
+    """Return a boolean array (r, m), True at (a, b) if point `rows[a]` is nearer to a query than point b.
 
     True is proved for every metric within `radius` of M.
 
-    E: (m, d), differences from a query, possibly rounded.
+    E: (m, d), differences of m points from the query, possibly rounded.
     rows: (r,), indices of rows of E; default: all.
 
     The computation uses units in which the largest number is about 1, so sums do not overflow, and the bound includes

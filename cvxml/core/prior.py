@@ -77,7 +77,8 @@ def other_prior(
 ) -> Callable[[Question], OtherProblem | None]:
     """Return a function that makes the user's problem with another prior.
 
-    The function returns None if the other prior is the user's prior. instance: that of the method.
+    This function returns None if the other prior equals the user's prior.
+    instance: the function `instance` of the method, which returns checked data.
     change: returns the other prior for the checked data.
     """
 
@@ -90,7 +91,7 @@ def other_prior(
 
 
 def definite(S: FloatArray) -> bool:
-    """Return True if the symmetric S (d, d), scaled to unit diagonal, has no eigenvalue of at most `RANK`."""
+    """Return True if the symmetric S (d, d), scaled to unit diagonal, has eigenvalues above `RANK` (1e-13)."""
     diagonal = S.diagonal()
     if not (diagonal > 0).all():
         return False
@@ -102,7 +103,7 @@ def nearest_to_prior(prior: FloatArray, at: Moved, M: FloatArray) -> FloatArray:
     """Return the matrix (d, d) with the distances of M (r, r) and the least log det divergence from the prior.
 
     prior: A_0 (d, d).
-    at: the coordinates of M.
+    at: the points in r coordinates, with the matrix `at.back` (d, r) that maps these coordinates to the features.
 
     Let B = `at.back` and C = B^T A_0 B. The result is A_0 + A_0 B C^-1 (M - C) C^-1 B^T A_0. Its divergence from A_0 is
     that of M from C. If A_0 is the identity and B is orthonormal, the result is M in the span of B, and the identity on

@@ -56,7 +56,7 @@ class Progress:
             self._show()
 
     def tick(self) -> None:
-        """Show the last text again, with the time and the state of now. After `erase` it waits for the next text."""
+        """Show the last text again, with the current time and state. After `erase`, do nothing until the next text."""
         with self.lock:
             if not self.hidden:
                 self._show()

@@ -1,6 +1,6 @@
 """Quadruplets (a, b, c, d) of points: a and b should be nearer to each other than c and d.
 
-Given, or drawn from labels.
+They are the input of LSML: given by the user, or drawn at random from the labels. Each has a weight.
 """
 
 from __future__ import annotations
@@ -49,7 +49,12 @@ BY_QUADRUPLETS = {
 
 @dataclass(frozen=True, eq=False)
 class Quadrupled:
-    """Checked data of a method that learns from quadruplets."""
+    """Checked data of a method that learns from quadruplets.
+
+    y: (n,) class codes; zeros without labels. quadruplets: (q, 4). weights: (q,), at least 0.
+    losses: "mean" if the weights are divided by their sum, "sum" if they are used unchanged.
+    n_quadruplets: the user's value. by_labels: True if the quadruplets were drawn from the labels.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) class codes; zeros if quadruplets were given without labels
@@ -96,7 +101,12 @@ def quadrupled(
     n_quadruplets: int | None,
     random_state: int,
 ) -> Quadrupled:
-    """Return the checked data, with the given quadruplets or with `drawn` ones. Raises ValueError for bad input."""
+    """Return the checked data. Raises ValueError for bad input.
+
+    quadruplets: None to draw them from the labels, with the seed `random_state`.
+    n_quadruplets: how many are drawn; default: 20 times the squared number of classes.
+    losses: "mean" to divide the weights by their sum, "sum" to use them unchanged.
+    """
     points = check_X(X)
     check_choice(losses, "losses", (MEAN, SUM))
     n, seed = len(points), check_count(random_state, "random_state", at_least=0)

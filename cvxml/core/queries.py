@@ -1,4 +1,7 @@
-"""Queries with relevant points: an input of a ranking problem, given or made from labels."""
+"""Queries with relevant points: an input of a ranking problem (MLR), given or made from labels.
+
+A query is a point that has relevant and irrelevant other points. By labels, the others of its class are relevant.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,11 @@ BY_QUERIES = {
 
 @dataclass(frozen=True, eq=False)
 class Queried:
-    """Checked data of a method that ranks all other points for each query."""
+    """Checked data of a method that ranks all other points for each query.
+
+    y: (n,) class codes; zeros without labels. relevant: (n, n), True if j is relevant to i.
+    queries: the indices of the queries. by_labels: False if lists of relevant points were given.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) class codes; zeros if lists were given without labels
@@ -45,11 +52,10 @@ class Queried:
 
 
 def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
-    """Return the checked data, with the given lists of relevant points, or the other points of the class.
+    """Return the checked data. Raises ValueError for bad input, and if no point is a query.
 
-    X: (n, d), checked. A point is a query if some other points are relevant to it and some are not.
-
-    Raises ValueError for bad input, and if no point is a query.
+    X: (n, d), checked.
+    relevant: a list of relevant points for each point; None for the other points of its class.
     """
     n = len(X)
     if y is None and relevant is None:

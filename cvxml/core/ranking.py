@@ -26,7 +26,10 @@ MEASURES = ("auc", "precision", "map", "mrr", "ndcg")
 
 
 def length(measure: str, k: int, P: int, N: int) -> int:
-    """Return how many ranks count for "precision" and "ndcg": at most k, P, and for "precision" also N."""
+    """Return how many ranks count for "precision" and "ndcg": at most k, P, and for "precision" also N.
+
+    This is the k of the table above.
+    """
     return min(k, P, N) if measure == "precision" else min(k, P)
 
 
@@ -49,7 +52,10 @@ def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
 
 
 def earned_exactly(measure: str, k: int, P: int, N: int, up: bool) -> list[list[Fraction]]:
-    """Return `earned` as fractions. ndcg is not rational: its entries are upper bounds if `up`, else lower bounds."""
+    """Return the share of the p-th relevant point after g irrelevant ones, as a fraction, in row p - 1, column g.
+
+    ndcg is not rational: its entries are upper bounds if `up`, else lower bounds.
+    """
     k = length(measure, k, P, N)
     discounted = _discounted(k, P + N, up) if measure == "ndcg" else []
 

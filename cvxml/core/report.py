@@ -1,4 +1,8 @@
-"""The result of `check` on a claim: Verdict, Witness, Report."""
+"""The result of `check` on a claim: the Report, with its Verdict and, for a refuted claim, a Witness.
+
+A misreading is another problem that a program may have solved by mistake. If it explains a refuted metric, the
+diagnosis names it. The scale is the number that a relative gap is divided by.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,10 @@ SURE = 1000  # "most likely" requires a relative gap that is this many times sma
 class Verdict(StrEnum):
     """The verdict of `check` on a claim.
 
+    certified: the claim is proved. refuted: the matrix is not a metric, or a better metric is known. close: a better
+    metric is known, but the gap is at most a hundredth of the scale. inconclusive: the claim is neither proved nor
+    refuted.
+
     Example
     -------
     import cvxml
@@ -43,7 +51,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Witness:
-    """A better feasible metric, which refutes a claim."""
+    """A better feasible metric, which refutes a claim.
+
+    better_by: the objective of the judged metric minus that of the witness.
+    """
 
     objective: float
     better_by: float  # objective of the candidate - this one, without cancellation if possible
@@ -53,7 +64,11 @@ class Witness:
 
 
 class Nearest(NamedTuple):
-    """A misreading that explains a metric better than the user's problem, but not well enough for a diagnosis."""
+    """A misreading that explains a metric better than the user's problem, but not well enough for a diagnosis.
+
+    share: the relative gap of the metric in the problem of the misreading. asked: its relative gap in the user's
+    problem.
+    """
 
     sentence: str
     share: float  # relative gap of the metric in the misreading
@@ -65,7 +80,12 @@ class Nearest(NamedTuple):
 
 
 class About(NamedTuple):
-    """The question that `check` answered: data, every parameter with its value and source, ties, and versions."""
+    """The question that `check` answered: data, every parameter with its value and source, ties, and versions.
+
+    classes: the number of points of each class. params: name: (value, "given" or "default").
+    ties: the number of choices in the inputs that a tie decided.
+    lists: the lists of neighbours that were not given, and how they were made.
+    """
 
     points: int
     features: int
@@ -115,7 +135,10 @@ def _some(words: list[str]) -> str:
 
 
 class ReportSubject(NamedTuple):
-    """The data and the metric that a report is about."""
+    """The data and the metric that a report is about.
+
+    names: the class names. region: a function that makes the region of all metrics that are no worse than `metric`.
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) class codes
@@ -127,6 +150,11 @@ class ReportSubject(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence.
+
+    The gap is `objective`, of the judged metric, minus `lower_bound`. `rounding` bounds its rounding error.
+    `reference_objective` is the best objective that we know. The optimum is within `radius` of the metric, a Frobenius
+    distance. `step_lower_bound` and `step_gap` are for the metric's convex step, if the problem is not convex.
+    `nearest` lists at most three misreadings if `diagnosis` is empty. `judged` holds data and metric.
 
     Example
     -------
@@ -167,7 +195,7 @@ class Report:
 
     @property
     def tol_name(self) -> str | None:
-        """The word for `tol`; None if no word has this value."""
+        """The word "strict", "normal" or "loose" for `tol`; None if no word has this value."""
         return tol_name(self.tol)
 
     @property
@@ -265,7 +293,7 @@ class Report:
         return checked
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
+        """Return the data of `to_dict`, all fields as plain data, as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
     @property

@@ -1,4 +1,8 @@
-"""The results of the package: Status, Certificate, Solution, SavedSolution, Evaluation. Verdicts are in report.py."""
+"""The results of the package: Status, Certificate, Solution, SavedSolution, Evaluation. Verdicts are in report.py.
+
+The scale of a problem is the number that its gap is divided by to get the relative gap; for most methods it is the
+objective. The convex step at a metric is the convex problem that a method solves next, if its problem is not convex.
+"""
 
 from __future__ import annotations
 
@@ -108,8 +112,9 @@ Dual = Mapping[str, np.ndarray]
 class Stationarity:
     """How far a metric A^T A is from first-order stationary, in units of the objective F.
 
-    None of the values bounds the gap. `gradient` is the first-order change of F for a relative change of A,
-    `dc_residual` the first-order decrease of F from an unused direction, and `of` the scale that tol multiplies.
+    `gradient` is the first-order change of F for a relative change of A. `scale_derivative` is the derivative of F(t A)
+    by t at t = 1. `dc_residual` is the first-order decrease of F from an unused direction. `of` is the scale that tol
+    multiplies. These values are not bounds of the gap.
     """
 
     gradient: float  # max(|A|, 1) |dF/dA|: first-order change of F for a relative change of A
@@ -143,10 +148,13 @@ class Certificate:
     """A proof that the objective of a metric is at most `gap` above the optimum, however the metric was found.
 
     `gap` is objective - lower_bound. If the method allows, it is summed from nonnegative parts. Then it keeps its
-    digits when it is far smaller than the objective. `rounding` bounds the rounding error of that sum.
+    digits when it is far smaller than the objective. `rounding` bounds the rounding error of that sum, `value_rounding`
+    that of objective and lower_bound if it is larger. `dual` holds the dual variables, made feasible. The optimum is
+    within `radius` in Frobenius norm. `undecided` says why double precision cannot decide.
 
-    For a problem that is not convex, `step` may hold the certificate of the convex step at the metric. For local
-    metrics, `parts` holds one certificate for each query.
+    `kind` is "global"; "enumerated" for a global bound by branch and bound; "stationary" for a problem that is not
+    convex; or "subproblem" for its convex step. `step` may hold the certificate of the convex step at the metric. For
+    local metrics, `parts` holds one certificate for each query.
 
     Example
     -------
@@ -190,14 +198,15 @@ class Certificate:
 
     @property
     def only_stationary(self) -> bool:
-        """True if the lower bound is a trivial one: of a problem that is not convex, such as 0 for a sum of losses."""
+        """True if the problem is not convex and the lower bound is trivial, such as 0 for a sum of losses."""
         return self.claim == "stationary" and not self.parts
 
     @property
     def not_decided(self) -> str:
-        """Why objective, bound and gap are not proved, as a sentence: `undecided`, or a rounding error above the scale.
+        """Why objective, bound and gap are not proved, as a sentence; empty if double precision decides.
 
-        Empty if double precision decides. With a step or with parts, their rounding errors count.
+        The sentence is `undecided`, or it reports a rounding error above the scale. With a step or with parts, their
+        rounding errors count.
         """
         judged = self.parts or (self.step or self,)
         for each in (self, *judged):
@@ -220,7 +229,7 @@ class Certificate:
         return ""
 
     def proves(self, tol: Tolerance) -> bool:
-        """Return True if `claim` is proved: M is feasible, and the gap is at most tol * scale + rounding.
+        """Return True if `claim` is proved: the metric is feasible, and the gap is at most tol * scale + rounding.
 
         The proof also requires `decides(tol)`. With a step or with parts, their proofs decide.
 
@@ -259,7 +268,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a solver's history.
+    """One line of a solver's history. phase: the name of the solver's phase.
 
     Most solvers prove few of their steps, so the values may be the solver's own. lower_bound is -inf and gap is inf as
     long as the solver has no feasible dual variables. Only the certificate of the Solution is a proof.
@@ -316,7 +325,9 @@ def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "")
 class Solution:
     """A metric with its certificate.
 
-    `metric` (d, d) is psd; objective, bound and gap follow from the data and the dual variables.
+    `metric` (d, d) is psd; objective, bound and gap follow from the data and the dual variables. `params` holds all
+    parameters, and `derived` the names of those that were not given, but made from other inputs. `factor` is the
+    transform (m, d) that the method learns, with metric = factor^T factor; None for other methods.
 
     Example
     -------
@@ -347,7 +358,7 @@ class Solution:
 
     @property
     def dual(self) -> Dual:
-        """The repaired dual variables of the certificate."""
+        """The dual variables of the certificate, made feasible."""
         return self.certificate.dual
 
     @property
@@ -379,8 +390,8 @@ class Solution:
     def components(self) -> FloatArray:
         """L (m, d) with L^T L = `metric`, so that X L^T has the distances of the metric.
 
-        The matrix that the method learns, if it learns one (NCA, MLKR, LFDA). Else the symmetric square root (d, d);
-        for several metrics (q, d, d), that of each.
+        L is the transform that the method learns, if it learns one (NCA, MLKR, LFDA). Otherwise it is the symmetric
+        square root (d, d) of the metric; for several metrics (q, d, d), the root of each.
         """
         return components_of(self.metric) if self.factor is None else self.factor
 
@@ -523,7 +534,11 @@ class Solution:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedSolution:
-    """The content of a saved file: enough to recompute the certificate. The values that it claims are not trusted."""
+    """The content of a saved file: enough to recompute the certificate. The values that it claims are not trusted.
+
+    claimed: the objective, gap, status and other results in the file.
+    derived: names of parameters that the user did not give; None if the file has no such entry.
+    """
 
     method: str
     params: dict[str, Any]

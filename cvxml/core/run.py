@@ -1,4 +1,8 @@
-"""The loop around an algorithm: its start, its result, its steps and interrupts. Proofs are computed elsewhere."""
+"""The loop around an algorithm: its start, its result, its steps and interrupts. Proofs are computed elsewhere.
+
+`run` drives the iterative fast solvers, `interruptible` an algorithm with its own loop, and `in_one_step` a closed
+form. A callback gets each Step. A dual is a dict of arrays, the dual variables by name.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,11 @@ class Start(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The result of an algorithm, which is not yet proved."""
+    """The result of an algorithm, before the final proof.
+
+    n_iter: the number of iterations. notes: facts that only the algorithm knows, as sentences.
+    proof: the certificate of the metric and the dual; None if it is not computed yet.
+    """
 
     metric: FloatArray
     dual: Dual
@@ -60,7 +68,10 @@ class Watch:
 
 
 def silent(callback: Callback) -> Callback:
-    """Return a callback that checks the time only, for work with steps that are not shown to the user."""
+    """Return a callback that checks the time only, for work with steps that are not shown to the user.
+
+    It is None if `callback` is not a `Watch`, that is, if there is no time to check.
+    """
     return callback.look if isinstance(callback, Watch) else None
 
 
@@ -93,7 +104,7 @@ def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user's interrupt, with the best result so far. `ConvexMethod.find` catches it."""
+    """The user's interrupt, with the best result so far. `ConvexMethod` catches it."""
 
     def __init__(self, found: Found):
         super().__init__()
@@ -103,8 +114,11 @@ class Interrupted(KeyboardInterrupt):
 def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Found]) -> Found:
     """Run `algorithm`, and return its result.
 
-    The algorithm passes each metric (d, d) and its dual to `keep`, so that an interrupt loses nothing. Raises
-    Interrupted with the last of them, or KeyboardInterrupt if `keep` was not called yet.
+    algorithm: called with a function `keep` and a callback. It passes each metric (d, d) and its dual to `keep`, so
+        that an interrupt loses nothing.
+
+    After an interrupt, raises Interrupted with the last metric and dual, or KeyboardInterrupt if `keep` was not called
+    yet.
     """
     kept: list[tuple[FloatArray, Dual]] = []
     history: list[Step] = []
@@ -131,7 +145,10 @@ def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Foun
 def in_one_step(
     metric: FloatArray, dual: Dual, prove: Callable[[FloatArray, Dual], Certificate], callback: Callback
 ) -> Found:
-    """Return the result of a closed form as one step, and pass the step to the callback."""
+    """Return the result of a closed form as one step, and pass the step to the callback.
+
+    prove: returns the certificate of the metric and the dual.
+    """
     began = time.perf_counter()
     with doing(PROVING):
         proof = prove(metric, dual)
@@ -146,7 +163,8 @@ class Estimate(NamedTuple):
     """The objective, gap and scale of an iterate by its solver's own arithmetic, without bounds of rounding errors.
 
     The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
-    has no feasible dual variables yet. guess: the gap that may be left after such dual variables are made feasible.
+    has no feasible dual variables yet. `guess` estimates the gap after dual variables that are not feasible are made
+    feasible.
     """
 
     objective: float
@@ -164,10 +182,7 @@ class Estimate(NamedTuple):
 
 
 class Iterate(Protocol):
-    """An algorithm between two steps.
-
-    It may have a method `estimate`, as in `Estimating`.
-    """
+    """An algorithm between two steps. It may also have a method `estimate`, its own estimate of the gap."""
 
     def metric(self) -> FloatArray:
         """Return the current metric (d, d)."""
@@ -201,10 +216,12 @@ def run(
 ) -> Found:
     """Step until the certificate meets tol, until max_iter, or until rounding allows no step; return the best iterate.
 
-    A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
-    estimate is at most tol, or if it is the last one.
+    at: the algorithm at its start. prove: returns the certificate of a metric and its dual.
     phase: the name of the algorithm's phase in each Step.
     patience: number of steps without a smaller gap after which the status is STALLED.
+
+    A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
+    estimate is at most tol, or if it is the last one.
 
     Raises Interrupted with the best iterate if the user interrupts.
     """

@@ -44,14 +44,18 @@ def escaped(said: str) -> str:
 
 
 def one_line(said: str) -> str:
-    """Return a message on one line: `escaped`, with a blank for each run of blanks and line ends."""
+    """Return a message on one line, with a blank for each run of blanks and line ends.
+
+    Other characters that a terminal does not show become escapes.
+    """
     return escaped(" ".join(said.split()))
 
 
 def printable(value: object, letters: int = PRINTED, tail: bool = False) -> str:
-    """Return a string that comes from a file, or names a file, for messages and reports: `escaped`, and cut.
+    """Return a string that comes from a file, or names a file, in a form that is safe for messages and reports.
 
-    It has at most `letters` characters: the first ones and "...", or with `tail` the last ones after "...".
+    It is cut to `letters` characters: the first ones and "...", or with `tail` the last ones after "...". Characters
+    that a terminal obeys or does not show become escapes.
     """
     said = escaped(str(value))
     if len(said) <= letters:

@@ -1,4 +1,7 @@
-"""Enclosures of the eigenvalues of a matrix that is similar to a symmetric one, as balls (core/balls.py)."""
+"""Proved bounds for the eigenvalues of a matrix that is similar to a symmetric one. GMML and LFDA use them.
+
+Numbers are balls: intervals of python-flint, each of which contains the exact value (core/balls.py).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from cvxml.core.exact import flint
 
 
 def inverted(A: Any) -> Any:
-    """Return the inverse of a matrix of balls. Raises TooFewBits if they do not prove it invertible."""
+    """Return the inverse of a matrix of balls. Raises TooFewBits if the balls are too wide to prove it invertible."""
     try:
         return A.inv()
     except ZeroDivisionError as error:
@@ -17,17 +20,20 @@ def inverted(A: Any) -> Any:
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:
-    """Return approximate eigenvalues, and the matrix of approximate eigenvectors as columns, without a proof."""
+    """Return approximate eigenvalues, and a matrix with approximate eigenvectors as columns, without a proof.
+
+    of: a square matrix of balls.
+    """
     values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
     return [each.real for each in values], vectors
 
 
 def enclosed(of: Any) -> list[Any]:
-    """Return balls that contain the eigenvalues, all of which are real, in the order of `eigenvectors`.
+    """Return a ball around each eigenvalue of the matrix `of`, in the order of `eigenvectors`. All are real.
 
-    The matrix is nearly diagonal in the basis of its approximate eigenvectors. Gershgorin discs that touch form a
-    group. A group contains as many eigenvalues as discs. So each of its eigenvalues is within the sum of the
-    diameters of all its discs from the centre of any of them. Raises TooFewBits if the precision is too low.
+    In the basis of its approximate eigenvectors the matrix is nearly diagonal. Its eigenvalues are in Gershgorin discs,
+    and discs that touch form a group, with as many eigenvalues as discs. So the i-th eigenvalue is within the sum of
+    the diameters of all discs from the i-th centre. Raises TooFewBits if the precision is too low.
     """
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R

@@ -163,7 +163,10 @@ def _function(source: str, name: str) -> tuple[str, list[str]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], str | None]]:
-    """Yield each line of code with the formula lines right above it; the last line is None."""
+    """Yield (formulas, line) for each line of code: the formula lines right above it, and the line.
+
+    At the end, yield the formula lines after all code with None.
+    """
     block: list[str] = []
     for line in lines:
         if line.lstrip().startswith("#:"):

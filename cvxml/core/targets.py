@@ -69,9 +69,9 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
 
 
 def given_targets(targets: Any, codes: IntArray) -> IntArray:
-    """Return the pairs (p, 2) of explicit lists of targets.
+    """Return the pairs (p, 2) of a point and its target, from a list of targets for each point.
 
-    Raises ValueError for bad lists, and targets of another class.
+    codes: (n,), class codes. Raises ValueError for bad lists, and for targets of another class.
     """
     lists = check_neighbors(targets, len(codes), "targets")
     pairs = np.array([(i, j) for i, listed in enumerate(lists) for j in listed.tolist()], dtype=np.intp)

@@ -47,9 +47,10 @@ _ONE = _OneBlasThread()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread in the block. More threads help little on small matrices, and stall on a shared machine.
+    """Limit BLAS to one thread in the `with` block.
 
-    The number of BLAS threads holds for the whole process. Blocks may be nested, and may overlap in several threads.
+    More threads help little on small matrices, and stall on a shared machine. The number of BLAS threads holds for the
+    whole process. Blocks may be nested, and may overlap in several threads.
     """
     _ONE.begin()
     try:

@@ -1,4 +1,4 @@
-"""The tolerance tol, relative to the scale of the problem: a number or a word."""
+"""The tolerance tol, relative to the scale of the problem: a number, or "strict", "normal" or "loose"."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_tol(tol: Any) -> float:
 
 
 def typed_tol(typed: str) -> Tolerance:
-    """Return a typed text as a number if possible, else unchanged, for `check_tol`."""
+    """Return the text of a command-line option as a number if possible, else unchanged, for `check_tol`."""
     try:
         return float(typed)
     except ValueError:

@@ -1,4 +1,7 @@
-"""Triplets (i, j, l) of points: j should be nearer to i than l. Given, or made from labels."""
+"""Triplets (i, j, l) of points: j should be nearer to i than l. Given, or made from labels.
+
+They are the input of methods such as BoostMetric and SCML. j is called a target of i, and l an impostor.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,10 @@ BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {
 @dataclass(frozen=True, eq=False)
 class Compared:
     """Checked data of a method that learns from triplets (i, j, l): each row of `targets` holds i and j.
+
+    impostors: (p, n), True in row (i, j) and column l if (i, j, l) is a triplet.
+    y: (n,) class codes; zeros without labels. n_neighbors: None if triplets were given.
+    tied: the number of points with a tie at the boundary of their targets or impostors.
 
     H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T for the triplet t = (i, j, l).
     """
@@ -78,11 +85,11 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class WithVectors(Compared):
-    """Like `Compared`, for a metric that is a combination of vectors (bases.py)."""
+    """Checked data of a method that learns a metric sum_k w_k b_k b_k^T from triplets, for given vectors b_k."""
 
     @property
     def basis(self) -> FloatArray:
-        """The vectors (K, d)."""
+        """The vectors b_k (K, d)."""
         raise NotImplementedError
 
 

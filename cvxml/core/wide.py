@@ -38,7 +38,7 @@ class Wide(NamedTuple):
 
 
 def wide(X: FloatArray) -> Wide:
-    """Return the features of X (n, d) with a spread of more than `WIDE` times the (lower) median spread.
+    """Return the features of X (n, d) with a spread of more than `WIDE` (10,000) times the (lower) median spread.
 
     Constant features are ignored. If only two features vary, the wider one is compared with the other one.
     """
@@ -47,7 +47,7 @@ def wide(X: FloatArray) -> Wide:
 
 
 def wide_of(spread: FloatArray) -> Wide:
-    """Return the wide features, given the spread of each feature (d,). See `wide`."""
+    """Return the features with a spread of more than `WIDE` (10,000) times the lower median, given the spreads (d,)."""
     varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
     if len(varying) == 0:
         return Wide([], [])

@@ -15,7 +15,7 @@ DIAGNOSING = "looking for mistakes"
 
 
 class Work:
-    """The state of the work that a line of progress follows; "" if it has no name."""
+    """The current state of the work, "" if it has no name. A line of progress reads it."""
 
     def __init__(self) -> None:
         self.state = ""
@@ -25,7 +25,7 @@ _followed: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 def follow(work: Work) -> Token[Work | None]:
-    """Let `doing` tell its states to `work`, until `unfollow` is called with the result."""
+    """Make `work` the place where `doing` writes the state, until `unfollow` is called with the result."""
     return _followed.set(work)
 
 
@@ -35,7 +35,7 @@ def unfollow(token: Token[Work | None]) -> None:
 
 @contextmanager
 def doing(state: str) -> Iterator[None]:
-    """Name the state of the work in the block. Without a line of progress, it does not act."""
+    """Set the state of the work to `state` in the `with` block. Without a line of progress, do nothing."""
     work = _followed.get()
     if work is None:
         yield

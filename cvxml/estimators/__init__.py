@@ -1,1 +1,4 @@
-"""The methods as scikit-learn transformers."""
+"""The methods as scikit-learn transformers and classifiers.
+
+`made.py` makes the estimators of most methods from a description. The others have a file each.
+"""

@@ -38,12 +38,16 @@ def forget_fit(estimator: Any) -> None:
 
 
 class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer x -> L x for a metric M = L^T L, which `fit` learns."""
+    """A transformer x -> L x for a metric M = L^T L, which `fit` learns.
+
+    The metric acts on r coordinates of a point: its d features, or for a kernel method the coordinates in a feature
+    space.
+    """
 
     components_: FloatArray
 
     def _solve(self, points: FloatArray, y: Any) -> None:
-        """Learn from checked points (n, d) and labels y: set `components_`, the matrix L (m, r) for r coordinates."""
+        """Learn from checked points (n, d) and labels y: set `components_`, the matrix L (m, r)."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -73,7 +77,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return None
 
     def _features(self, X: FloatArray) -> FloatArray:
-        """Return the coordinates (n, r) of points X (n, d) that the metric acts on: features, or those of a kernel."""
+        """Return the r coordinates (n, r) of points X (n, d) that the metric acts on."""
         mapped = self._feature_map()
         return X if mapped is None else mapped(X)
 
@@ -115,9 +119,10 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Learner(MetricEstimator):
-    """A transformer with the metric of the method `_method`.
+    """A transformer with the metric of the method with the id `_method`.
 
-    Parameters of the estimator with the name of a parameter of the method are passed to the method.
+    Parameters of the estimator with the name of a parameter of the method are passed to the method. `_says`,
+    `_attributes` and `_example` are texts for the docstring: descriptions of parameters, and two sections.
     """
 
     solver: str = "fast"
@@ -188,7 +193,7 @@ class Learner(MetricEstimator):
         return start is not None and start.method == self._method and len(start.y) == n
 
     def _keep(self, X: FloatArray) -> None:
-        """Set `components_` (m, r) from the solution, for checked points X (n, d); the metric acts on r coordinates."""
+        """Set `components_` (m, r) from the solution, for checked points X (n, d)."""
         self.components_ = components_of(self.solution_.metric)
 
 

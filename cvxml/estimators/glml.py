@@ -1,4 +1,7 @@
-"""GLML as a scikit-learn classifier: nearest neighbours with a separate metric for each query."""
+"""GLML as a scikit-learn classifier: nearest neighbours with a separate metric for each query.
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ class GLML(LocalMetricClassifier):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the generative model of the classes to X (n, d) and y (n,), and store all three.
+        """Fit the generative model of the classes to X (n, d) and labels y (n,), and store the model, X and y.
 
         Raises ValueError for bad input, a class of one point, or a singular covariance (the message names class and
         rank).
@@ -83,7 +86,11 @@ class GLML(LocalMetricClassifier):
         return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
-        """Return the case of the closed form at each row of X (q, d): B is definite, indefinite, singular or zero."""
+        """Return the Case of each row of X (q, d): definite, indefinite, singular or zero.
+
+        It is a property of the matrix from which the metric is computed there, and decides whether the optimum is
+        attained and unique.
+        """
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 
     def _cases(self, Q: FloatArray) -> list[Case]:

@@ -1,4 +1,7 @@
-"""LFDA as a scikit-learn transformer."""
+"""LFDA as a scikit-learn transformer, to `n_components` dimensions.
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+"""
 
 from __future__ import annotations
 

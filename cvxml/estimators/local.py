@@ -23,8 +23,8 @@ BYTES = 200_000_000  # most bytes of the largest arrays of a batch
 class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
     """A vote of the nearest training points, with a separate metric for each query.
 
-    In `fit`, subclasses set classes_, the training points _X (n, d), and the place of the class of each in classes_,
-    _codes (n,).
+    In `fit`, subclasses set the classes `classes_`, the training points _X (n, d), and their class codes _codes (n,),
+    which are indices into `classes_`. n_jobs: the number of processes.
     """
 
     n_jobs: int | None
@@ -74,7 +74,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return queries
 
     def _each(self, queries: FloatArray, work: Any) -> list[Any]:
-        """Return [work(batch), ...] for batches of the queries, in their order, computed by `n_jobs` processes."""
+        """Return [work(batch), ...] for batches of the queries (q, d), in order, computed by `n_jobs` processes."""
         parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
         if self.n_jobs in (None, 1):
             with one_blas_thread():
@@ -99,11 +99,12 @@ def batches(q: int, n: int, d: int) -> Iterator[slice]:
 
 
 def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray:
-    """Return (x_i - q)^T A_q (x_i - q), (q, n), for the points x_i of X (n, d) and the queries q of Q (q, d).
+    """Return (x_i - z_j)^T A_j (x_i - z_j), in row j, column i, for points x_i and queries z_j.
 
-    A: (q, d, d), the metric of each query. The value is x^T A x - 2 x^T A q + q^T A q after centring X and Q. Its
-    rounding error is relative to the largest of these terms, which may be much larger than the distance. So `nearest`
-    computes the relevant distances again.
+    X: (n, d), the points. Q: (q, d), the queries. A: (q, d, d), the metric of each query.
+
+    The value is x^T A x - 2 x^T A z + z^T A z after centring X and Q. Its rounding error is relative to the largest of
+    these terms, which may be much larger than the distance. So `nearest` computes the relevant distances again.
     """
     q, d = Q.shape
     centre = X.mean(axis=0)
@@ -118,8 +119,7 @@ def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray
 def nearest(X: FloatArray, Q: FloatArray, A: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
     """Return squared distances and indices (q, k) of the k nearest rows of X, nearest first, equal ones by index.
 
-    Q: (q, d).
-    A: (q, d, d), the metric of each query.
+    X: (n, d), the points. Q: (q, d), the queries. A: (q, d, d), the metric of each query.
     """
     D = squared_distances(X, Q, A)
     k = min(k, len(X))

@@ -1,4 +1,7 @@
-"""LSML as a scikit-learn transformer."""
+"""LSML as a scikit-learn transformer: x -> L x for the learnt metric L^T L.
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+"""
 
 from __future__ import annotations
 

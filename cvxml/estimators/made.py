@@ -1,4 +1,8 @@
-"""Make the estimator of a method from its `ESTIMATOR` (cvxml/core/estimator.py)."""
+"""Make the estimator of a method from its attribute `ESTIMATOR` (cvxml/core/estimator.py).
+
+That is the name of the estimator, with the parts of its class that do not follow from the method. Estimators that need
+code of their own have a file in cvxml/estimators/.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ def made(name: str, module: str) -> type[Learner]:
 def _method(name: str) -> str:
     """Return the id of the method with an estimator of this name; only this method is imported.
 
-    Raises AttributeError if there is none.
+    Raises AttributeError if no method has such an estimator.
     """
     for method in names():
         if method.replace("_", "") == name.lower():

@@ -1,4 +1,7 @@
-"""MLKR as a scikit-learn transformer for regression."""
+"""MLKR as a scikit-learn transformer for regression: x -> A x for the learnt matrix A (m, d).
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""MLSVM and KernelMLSVM as scikit-learn transformers."""
+"""MLSVM and KernelMLSVM as scikit-learn transformers: x -> L x for the learnt metric L^T L.
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstrings of the classes.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,12 @@ class MLSVM(Learner):
 
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
-    """The map x -> K^(+1/2) k_x to the coordinates that the metric of a kernel method acts on.
+    """The map x -> K^(+1/2) k_x to the r coordinates that the metric of a kernel method acts on.
 
     K is the kernel matrix of the n training points, K^(+1/2) (r, n) a root of its pseudo-inverse, and k_x (n,) holds
     the kernel of x and each training point.
+
+    points: the training points (n, d). back: K^(+1/2). kernel: the kernel with its parameters.
     """
 
     points: FloatArray  # training points (n, d)
@@ -51,8 +56,8 @@ class KernelMLSVM(MLSVM):
     """MLSVM in the feature space of a kernel, exact.
 
     K is the kernel matrix of the training points, and k_x (n,) holds the kernel of x and each training point.
-    `transform` maps x to L K^(+1/2) k_x; the number of columns is the rank of K. Give `phi_`, not `components_`, to
-    `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
+    `transform` maps x to L K^(+1/2) k_x, where L is `components_`; the number of columns is the rank of K. Give `phi_`,
+    not `components_`, to `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
     """
 
     _: KW_ONLY

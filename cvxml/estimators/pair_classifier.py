@@ -1,7 +1,7 @@
 """Tell similar pairs of points from dissimilar ones, by a threshold on the learnt distance.
 
 A pair is called similar if its distance is at most the threshold. The threshold is chosen for given pairs: each of
-their distances is tried, and the one with the best criterion is kept.
+their distances is tried, and the one with the best criterion is kept. The threshold is halfway to the next larger one.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def _once(rows: IntArray) -> IntArray:
 def best_threshold(distances: FloatArray, similar: np.ndarray, criterion: str) -> float:
     """Return the threshold on the distance with the best criterion; of several, the smallest.
 
-    distances: (p,). similar: (p,), True for similar pairs; both kinds occur. criterion: one of `CRITERIA`.
+    distances: (p,). similar: (p,), True for similar pairs; both kinds occur.
+    criterion: "accuracy", "balanced_accuracy" or "f1".
     """
     tried = np.unique(distances)
     # the numbers of similar and of dissimilar pairs within each threshold

@@ -1,4 +1,7 @@
-"""The parameters of an estimator are the fields of its class; their descriptions come from its method."""
+"""The parameters of an estimator are the fields of its class; their descriptions come from its method.
+
+The decorator `estimator` makes the `__init__` and the docstring from them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ Estimator = TypeVar("Estimator")
 
 
 def with_seed(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters, with a random_state that is a numpy RandomState replaced by an int that it draws."""
+    """Return the parameters. If random_state is a numpy RandomState, an integer drawn from it takes its place."""
     state = params.get("random_state")
     if not isinstance(state, np.random.RandomState):
         return params
@@ -80,7 +83,10 @@ def _parameters(cls: Any) -> str:
 
 
 def _line(field: dataclasses.Field[Any], entry: Any) -> str:
-    """Return the line of one parameter, such as "lam : float. Weight of ... (default 0.1)." """
+    """Return the line of one parameter, such as "lam : float. Weight of ... (default 0.1)."
+
+    entry: the Parameter of the method, or a description.
+    """
     text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
     named = str(field.type)
     kind = {"Any": [], "Tolerance": ['float, "strict", "normal" or "loose"']}.get(named, [named])

@@ -1,4 +1,7 @@
-"""PLML as a scikit-learn classifier: nearest neighbours; each query has the weights of its nearest training point."""
+"""PLML as a scikit-learn classifier: nearest neighbours; each query has the weights of its nearest training point.
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ from cvxml.methods.plml.weights import certify
 
 @estimator
 class PLML(LocalMetricClassifier):
-    """Nearest neighbour classification by the local metrics of PLML (Wang, Woznica, Kalousis 2012)."""
+    """Nearest neighbour classification by the local metrics of PLML (Wang, Woznica, Kalousis 2012).
+
+    The metric of a point is a weighted sum of m basis metrics.
+    """
 
     n_anchors: int = 5
     n_neighbors: int = 3

@@ -1,4 +1,7 @@
-"""Neighbourhood gerrymandering as a scikit-learn transformer and classifier."""
+"""Neighbourhood gerrymandering as a scikit-learn transformer and classifier.
+
+`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+"""
 
 from __future__ import annotations
 

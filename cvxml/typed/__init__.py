@@ -29,7 +29,10 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (solve, check, evaluate, certify, pr
 
 
 class OneMethod:
-    """The functions of `FUNCTIONS` for one method: `typed.mlsvm.solve(X, y)` calls `cvxml.solve("mlsvm", X, y)`."""
+    """The functions solve, check, evaluate, certify and problem for one method.
+
+    `typed.mlsvm.solve(X, y)` calls `cvxml.solve("mlsvm", X, y)`.
+    """
 
     def __init__(self, method: str):
         for function in FUNCTIONS:
@@ -42,7 +45,7 @@ def named() -> dict[str, str]:
 
 
 def signature_of(function: Callable[..., Any], method: str) -> Signature:
-    """Return the signature that `function`, one of `FUNCTIONS`, has in this module for a method.
+    """Return the signature of `function` in this module for a method. function: one of `FUNCTIONS`, for example solve.
 
     The parameters of the method take the place of `method` and `**params`.
     """

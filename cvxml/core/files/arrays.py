@@ -1,4 +1,4 @@
-"""Read real arrays from files of all supported formats."""
+"""Read real arrays, such as metrics and points, and rows of indices, from files of all supported formats."""
 
 from __future__ import annotations
 
@@ -97,14 +97,19 @@ def _read(value: object, name: str) -> tuple[NDArray[np.float64], bool]:
 def nested(value: object, name: str = "") -> NDArray[np.float64]:
     """Return the array in nested lists from JSON. Raises ValueError that gives the place of an error, such as X[1, 0].
 
-    Types and shape are checked number by number. numpy would first convert all numbers beside a text to texts of the
-    same length.
+    name: the name of the array in this message.
+
+    Types and shape are checked number by number. numpy would first convert all numbers beside a string to strings of
+    the same length.
     """
     return _read(value, name)[0]
 
 
 def whole_or_real(value: object, name: str) -> NDArray[Any]:
-    """Like `nested`, but return int64 if all numbers are written as integers and are below 2^63."""
+    """Return the array in nested lists from JSON: int64 if all numbers are integers below 2^63, else float64.
+
+    Raises ValueError that gives the place of an error, such as X[1, 0], with `name` in place of X.
+    """
     array, whole = _read(value, name)
     fits = whole and array.size > 0 and float(np.abs(array).max()) < 2.0**63
     return array.astype(np.int64) if fits else array
@@ -124,8 +129,8 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
     - .npy: the array.
     - .npz: its only array, else the first of `prefer` that it has.
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
-      first line 0, 1, 2, ... may be a header, so it is refused. With `square`, it is accepted if the file has as many
-      lines as columns; otherwise, if it is the only line.
+      first line 0, 1, 2, ... may be a header, so the file is refused unless this is its only line. With `square` (a
+      square matrix), it is refused unless it has as many lines as columns.
     - .json: nested lists, or an object that holds one of `prefer`.
 
     NaN and infinity are allowed in .npy and .npz only. Raises ValueError for anything else.

@@ -35,7 +35,13 @@ _QUOTED = re.compile(r'"[^"]*("|$)')
 
 @dataclass(frozen=True)
 class Settled:
-    """The user's answers for a file that can be read in two ways. None: decide from the file, or refuse it."""
+    """The user's answers for a file that can be read in two ways. None: decide from the file, or refuse it.
+
+    label: the column of the labels: "first", "last", a name in the header, or a number counted from 0.
+    header: True if the first line is a header. index: True if the first column only numbers or names the rows.
+    separator: "comma", "semicolon", "tab" or "space". decimal: "point" or "comma".
+    drop: columns that are left out, each named in the ways of `label`.
+    """
 
     label: str | None = None  # first, last, a name in the header, or a number counted from 0
     header: bool | None = None  # True if the first line is a header
@@ -58,9 +64,9 @@ def settled(
     encoding: str | None = None,
     drop: str | int | Sequence[str | int] | None = None,
 ) -> Settled:
-    """Return the user's answers after a check. Raises ValueError for unknown words.
+    """Return the user's answers, checked. Raises ValueError for unknown words.
 
-    drop: a list of columns, or a text with commas between them.
+    header, index: also "yes" or "no". drop: a list of columns, or a text with commas between them.
     """
     if separator is not None:
         check_choice(separator, "separator", tuple(SEPARATORS))
@@ -95,7 +101,10 @@ def number(cell: str) -> float | None:
 
 
 def _refuse_returns(count: int, line: str) -> None:
-    """Refuse line ends of old Macs: a carriage return without a line feed, outside quotes."""
+    """Refuse line ends of old Macs: a carriage return without a line feed, outside quotes.
+
+    count: the number of the line, for the message.
+    """
     body = line.rstrip("\r\n")
     if "\r" in body and "\r" in _QUOTED.sub("", body):
         raise Unsettled(
@@ -219,10 +228,10 @@ class Cells:
         return blank
 
     def _separator(self, line: int, first: str) -> str:
-        """Return the sign that separates the cells of the first line.
+        """Return the sign that separates the cells of the text `first`, which is line number `line`.
 
-        If the line has two of the signs, one of them can be the separator only if the others occur only in decimal
-        commas.
+        If the text has several of the signs, a sign can be the separator only if the others occur only in decimal
+        commas. Raises Unsettled unless exactly one sign can be the separator.
         """
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]

@@ -49,7 +49,7 @@ def named(path: Path) -> str:
 
 @contextmanager
 def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
-    """Turn the errors of the block into a ValueError that names the file, the failure and a remedy.
+    """Turn the errors of the `with` block into a ValueError that names the file, the failure and a remedy.
 
     doing: "read" or "written".
     """
@@ -66,7 +66,7 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
 
 
 def _others(path: Path) -> str:
-    """Return the ending of a message with a file of a similar name in the folder, if `path` does not exist."""
+    """Return words that suggest a file of a similar name in the folder, for a message; "" if `path` exists."""
     folder, name = os.path.split(os.fspath(path))
     with suppress(OSError, ValueError):
         if not os.path.exists(path):
@@ -95,7 +95,7 @@ def suffix_of(path: Path) -> str:
 
 
 def max_unpacked(stream: BinaryIO) -> int:
-    """Return the most bytes that a compressed file may unpack to."""
+    """Return the most bytes that a compressed file may unpack to: 32 MiB and 100 times its size."""
     return FREE_BYTES + MAX_RATIO * os.fstat(stream.fileno()).st_size
 
 

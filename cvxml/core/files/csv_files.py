@@ -55,7 +55,14 @@ DATED = ("a date", "a time")  # quantities that may also be names of rows
 
 @dataclass
 class Columns:
-    """Columns of numbers, their names in a header, and the texts of columns that may be labels."""
+    """Columns of numbers, their names in a header, and the texts of columns that may be labels.
+
+    numbers: (n, width), NaN for a cell that is not a number. texts: column: its cells.
+    slips: column: line number and text of its first cell that is not a number, for the columns in `texts`.
+    rounded: column: line number and text of the first integer that double precision rounds.
+    written: how the file differs from most files, in words. lines: the line number of each row.
+    left_out: the columns that the user leaves out.
+    """
 
     names: list[str]  # empty without a header
     numbers: NDArray[np.float64]  # (n, width), NaN for a cell that is not a number
@@ -105,7 +112,10 @@ class Columns:
 
 
 def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
-    """Return the cells of the first line if they are names, else []; then the line is data, or `_doubt` refuses it."""
+    """Return the cells of the first line if they are names; else [], and the line is data or a doubtful header.
+
+    line: the number of the line, for messages.
+    """
     if header is not None:
         return cells if header else []
     words = [cell for cell in cells if number(cell) is None]
@@ -187,7 +197,11 @@ def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
 
 
 def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, bool]) -> None:
-    """Refuse a comment among the data. start: the number of the first line of data, and whether it begins with #."""
+    """Refuse a comment among the data.
+
+    width: the number of cells in the first line. start: the number of the first line of data, and whether it begins
+    with #.
+    """
     begins = cells[0].startswith("#")
     if begins and (len(cells) != width or not start[1]):
         raise Unsettled(
@@ -249,9 +263,9 @@ def load_csv(
 ) -> Columns:
     """Return the columns of a file; all cells must be numbers, except in the columns that may be text.
 
-    packed: the file is compressed by gzip.
-    kept, left_out: return the columns with text and the columns that the user leaves out, for the names and the number
-        of columns.
+    packed: the file is compressed by gzip. settled: the user's answers for a file that can be read in two ways.
+    kept, left_out: functions of the column names and the number of columns. `kept` returns the columns with text, and
+        `left_out` those that the user leaves out.
     square: the numbers are a square matrix, and its first line may be 0, 1, 2, ...
     """
     written = Cells(path, packed, settled, labelled)

@@ -1,4 +1,7 @@
-"""Read strict JSON: values, and lists of neighbours."""
+"""Read strict JSON: values, and lists of neighbours.
+
+Strict means: every number is finite, no key is repeated, and sizes and nesting are limited.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +85,9 @@ def load_json(path: Path) -> Any:
 
 
 def parse_json(text: str, finite: bool = True) -> Any:
-    """Return the value of a JSON text.
+    """Return the value of a JSON text. Raises ValueError if it is not strict JSON.
 
-    Raises ValueError as read_json does; NaN and Infinity are allowed if not `finite`.
+    NaN and Infinity are allowed if not `finite`.
     """
     check_depth(text)
     return json.loads(

@@ -4,8 +4,9 @@
 user's answers, else the names in a header, else the contents of the columns. A table that can be read in two ways is
 refused.
 
-held: the columns of a file. columns, features, words: numbers of columns. label, index: the user's answers to --label
-and --index, None without an answer. called: the user's word for a column.
+held: the columns of a file. names: their names in the header, [] without a header. columns, features, words: numbers of
+columns. left_out: the columns that --drop leaves out. label, index: the user's answers to --label and --index, None
+without an answer. called: the user's word for a column.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 
 
 class Table(NamedTuple):
-    """Features X (n, d), labels y (n,), two texts (where the labels were, and how the file is written), and the names.
+    """Features X (n, d) and labels y (n,) from a file.
 
-    names: of the features; empty if the file has none.
+    where: the place of the labels in the file, in words. written: how the file is written, in words.
+    names: the names of the features; empty if the file has none.
     """
 
     X: NDArray[np.float64]
@@ -92,7 +94,10 @@ def _columns_called(
 def _column_of(
     option: str, names: list[str], columns: Sequence[int], called: str, left_out: Collection[int] = ()
 ) -> int:
-    """Return the column that the user means with --label or --drop. Raises ValueError if it is not one column."""
+    """Return the column that the user means with an option. Raises ValueError if it is not one column.
+
+    option: "label" or "drop".
+    """
     asked = _columns_called(names, columns, called, left_out)
     if len(asked) != 1:
         what = "names one column and numbers another" if asked else "is no column"
@@ -147,7 +152,10 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
 
 
 def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bool | None) -> None:
-    """Refuse a table if its words, in the columns `words`, may be labels or else names of the rows or a feature."""
+    """Refuse a table if a column of words may be something else than the labels.
+
+    It may be names of the rows, or a feature that must be turned into numbers. words: the numbers of these columns.
+    """
     names = index is None and words[0] == 0 and _all_differ(held.texts[0])
     if len(words) > 1:
         what = " and ".join(held.called(column) for column in words[:3])
@@ -345,6 +353,7 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
 def read_table(path: Path, **asked: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return X (n, d) float64 and y (n,), int64, float64 or str, with n and d at least 1.
 
-    asked: keyword arguments of `settled`.
+    asked: the user's answers for a file that can be read in two ways: label, header, index, separator, decimal,
+    encoding and drop.
     """
     return load_table(path, settled(**asked))[:2]

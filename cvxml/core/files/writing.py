@@ -26,7 +26,7 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 @contextmanager
 def _without_signals() -> Iterator[None]:
-    """Delay SIGTERM and SIGHUP to the end of the block, if they have their default action, which ends the process.
+    """Delay SIGTERM and SIGHUP to the end of the `with` block, if they have their default action, to end the process.
 
     Python lets only the main thread handle signals. In another thread they end the process at once.
     """
