@@ -18,6 +18,7 @@ import time
 import warnings
 from typing import NamedTuple
 
+from cvxml.core.clock import finishing, limited
 from cvxml.core.exact import Exact, upward
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.report import Report, Verdict, Witness
@@ -123,9 +124,11 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
     method, given, tol = asked.method, asked.given, asked.tol
     module = get_stationary(method)
     psd, _ = examine(candidate)
-    better, dual = module.improve(given, psd, tol=tol / 10)
-    proof = module.certify(given, candidate, dual)
-    ours = module.certify(given, better, dual)
+    with limited(asked.left or math.inf, LATE) as deadline:
+        better, dual = module.improve(given, psd, tol=tol / 10)
+    with finishing(deadline, LATE):
+        proof = module.certify(given, candidate, dual)
+        ours = module.certify(given, better, dual)
     if not ours.objective < proof.objective:  # because of rounding, our metric may be worse
         better, ours = psd, proof
     if not proof.feasibility.feasible:
@@ -218,9 +221,10 @@ def _verdict(
         return StationaryJudgement(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
     if not proved:
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; we found no better metric"
+        late = (LATE,) if asked.late else ()
         return StationaryJudgement(
             Verdict.INCONCLUSIVE,
-            (why, *get_stationary(asked.method).remarks(asked.given, psd)),
+            (why, *late, *get_stationary(asked.method).remarks(asked.given, psd)),
             proof,
             ours,
             None,

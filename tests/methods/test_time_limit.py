@@ -411,6 +411,33 @@ def test_a_large_scale_of_what_is_not_optimal_certifies_nothing(monkeypatch: pyt
     assert cvxml.check("mlsvm", points, y, best.metric, time_limit=1.0).verdict == "certified"
 
 
+STATIONARY = [name for name in names() if get(name).CLAIM == "stationary"]
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("method", STATIONARY)
+def test_the_time_of_a_check_may_be_up_at_any_look(
+    method: str, looks: Callable[[int | None], list[int]]
+) -> None:
+    """During the descent from the metric, its step, and the certificate: nothing is certified without a proof."""
+    points, y = real_data("wine", 30)
+    given = {**PARAMS.get(method, {}), "time_limit": 100.0, "diagnosed": False}
+    metric = np.diag(np.linspace(1.0, 2.0, points.shape[1]))
+    counted = looks(None)
+    free = cvxml.check(method, points, y, metric, **given)
+    total, ended = counted[0], 0
+    assert free.verdict == "refuted"
+    for number in sorted({2, total // 4, total // 2, 3 * total // 4, total - 1} - {0, -1}):
+        looks(number)
+        report = cvxml.check(method, points, y, metric, **given)
+        assert report.verdict in ("inconclusive", "refuted", "close")
+        assert report.verdict != "inconclusive" or any(
+            "raise time_limit" in reason for reason in report.reasons
+        )
+        ended += report.verdict == "inconclusive"
+    assert ended
+
+
 @pytest.mark.slow
 def test_check_of_a_claim_to_be_optimal_says_that_the_time_was_up(clock: Callable[[float], None]) -> None:
     points, y = real_data("wine", 30)

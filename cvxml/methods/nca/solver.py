@@ -443,13 +443,13 @@ class Solver:
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
         """Return a metric that is not worse than Q, and dual variables of the convex step at Q.
 
-        early: stop after a hundred iterations. If the rank is limited or the supremum is at infinity, the dual
-        variables are Q.
+        early: stop after a hundred iterations. If the rank is limited, the supremum is at infinity, or the time limit
+        ends the descent, the dual variables are Q.
         """
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
         better = self.metric(self._better_multiple(found.A))
-        if self.limited or self.at_infinity(Q) or self.tends_to_infinity(A):
+        if found.status is Status.INTERRUPTED or self.limited or self.at_infinity(Q) or self.tends_to_infinity(A):
             return better, {"R": Q, "interior": Q}
         step = self.pairs.hold(A)
         R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.clock import OutOfTime
+from cvxml.core.clock import OutOfTime, TimeUp
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.memory import TooLarge
@@ -208,14 +208,18 @@ class SSVM(StationaryMethod[Instance]):
     ) -> tuple[FloatArray, Dual]:
         """Solve the convex step at M to `tol`: a metric with F at most that of M, and the dual of the step.
 
-        early: stop already when the gap is at most twice the decrease of the objective.
+        early: stop already when the gap is at most twice the decrease of the objective. If the time limit ends the
+        step, the metric is M.
         """
         s = unit_scale(given.X)
         unit = given.scaled(s)
         at = point_at(unit, M * s**2)
         solver = StepSolver(unit, at.latent)
-        result = solver.solve(at, tol, early)
-        return rescaled(unit, result.best).W / s**2, solver.dual()
+        try:
+            best = solver.solve(at, tol, early).best
+        except TimeUp:
+            best = at
+        return rescaled(unit, best).W / s**2, solver.dual()
 
     def enumerated(self, given: Instance, *, tol: float, time_limit: float | None = None) -> Solution | None:
         """The global optimum with its tree of lower bounds, by branch and bound; with a gap if the time ends first.
