@@ -2310,8 +2310,10 @@ class LimitedRank(Problem):
         """Return |A|^2, and the most that a change of the rows of A, or a free row, gains to first order.
 
         The metric is A^T A, and lengths are measured in coordinates of unit covariance. matrix: the metric in floats.
-        at: the same as a Metric. weights (n, n): integers; `fine` times the sum of weights_ij X_ij is the gradient of
-        the objective by A^T A. off: a bound of the error of each weights_ij times `fine`.
+        at: the same as a Metric.
+
+        weights (n, n): integers; `fine` times the sum of weights_ij X_ij is the gradient of the objective by A^T A.
+        off: a bound of the error of each weights_ij times `fine`.
         """
         n, M, of, basis = self.n, at.matrix, at.unit, self.basis
         C, c = self.C, self.unit**2 / n**3
@@ -2369,7 +2371,9 @@ def resolved(objective, scales, turns, long, is_zero):
     """The smallest scale; 0 if rounding of the objective could explain it. For the metric 0: the first of `scales`.
 
     turns: the sum of the sizes of the terms of the derivative along multiples of the metric; a multiple of it is one
-    more scale. long: |A|^2 for the metric A^T A. is_zero: True for the metric 0.
+    more scale. long: |A|^2 for the metric A^T A.
+
+    is_zero: True for the metric 0.
     """
     if is_zero:
         return scales[0]
@@ -2587,7 +2591,9 @@ class NCA(LimitedRank):
         """A positive multiple of the matrix Z of the convex step, (d, d), in integers.
 
         Z must be psd if the bound of the step holds; the rounding makes it smaller. parts: the results of `likelihood`
-        for each point with partners. rows: the q_i of these points, in units of 1 / ONE.
+        for each point with partners.
+
+        rows: the q_i of these points, in units of 1 / ONE.
         """
         weights = np.zeros((self.n, self.n), object)
         for i, row, (e, wanted, _, p, _) in zip(self.used, rows, parts):

@@ -214,8 +214,9 @@ def predictions(
 class _Search:
     """The computation for all queries, with a limit on the number of separate proofs.
 
-    Arguments that several functions share, for one query and the m points that may be its neighbours:
-    nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer to the query than point b.
+    Arguments that several functions share, for one query and the m points that may be its neighbours: nearer: (r, m),
+    True if the a-th of the first r points in `order` is certainly nearer to the query than point b.
+
     order: (m,), the indices of the m points, by distance. of: (m,), their class codes.
     """
 

@@ -30,9 +30,10 @@ SURE = 1000  # "most likely" requires a relative gap that is this many times sma
 class Verdict(StrEnum):
     """The verdict of `check` on a claim.
 
-    certified: the claim is proved. refuted: the matrix is not a metric, or a better metric is known. close: a better
-    metric is known, but the gap is at most a hundredth of the scale. inconclusive: the claim is neither proved nor
-    refuted.
+    certified: the claim is proved. refuted: the matrix is not a metric, or a better metric is known.
+
+    close: a better metric is known, but the gap is at most a hundredth of the scale. inconclusive: the claim is neither
+    proved nor refuted.
 
     Example
     -------

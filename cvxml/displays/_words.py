@@ -11,7 +11,9 @@ def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
     """Return paragraphs that explain why no gap is drawn, one on each line.
 
     The gap of a problem that is not convex is not drawn, because a line could be mistaken for a proof. proof: the
-    certificate of the metric. notes: those of the solution; the first of them is added.
+    certificate of the metric.
+
+    notes: those of the solution; the first of them is added.
     """
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):

@@ -78,7 +78,9 @@ class Setting(NamedTuple):
     """A problem in the form of the theorem: a regularizer and one loss (`family`), with t rows.
 
     V: (t, 4), the entries of the matrix V_t of each row. key: (t,), the keys of the rows. alike: (t,), equal prices, as
-    a start. phi: the loss, a function of a cvxpy expression v (t,).
+    a start.
+
+    phi: the loss, a function of a cvxpy expression v (t,).
     """
 
     family: Family

@@ -195,7 +195,9 @@ def instance(
     """Check the inputs. Raises ValueError for bad input, and if there is not exactly one optimal metric.
 
     X (n, d), y (n,) labels. weight: t, between 0 and 1. mu >= 0: the weight of the prior. prior: "identity",
-    "covariance" or (d, d). pairs: similar and dissimilar pairs, by default from the labels.
+    "covariance" or (d, d).
+
+    pairs: similar and dissimilar pairs, by default from the labels.
     """
     t, mu = check_number(weight, "weight"), check_number(mu, "mu")
     if not 0 < t < 1:

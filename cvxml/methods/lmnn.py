@@ -154,8 +154,9 @@ class Instance(NamedTuple):
     """Checked inputs. A triplet is a row of `targets` together with a point l that is an impostor for this row.
 
     targets (p, 2): rows i, j. impostors (p, n): True if point l is an impostor for the row. n_neighbors: None if
-    targets or triplets were given. ties: the number of points with a tie for their last target. labelled: False if
-    triplets were given.
+    targets or triplets were given.
+
+    ties: the number of points with a tie for their last target. labelled: False if triplets were given.
     """
 
     X: FloatArray  # (n, d)
@@ -192,8 +193,11 @@ def instance(
     """Check all inputs and choose the targets. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, or None if triplets are given. mu: weight of the impostors, 1e-12 to 1 - 1e-12.
-    n_neighbors: number of nearest targets, if neither targets nor triplets are given. targets: a list of points of
-    the same class for each point. triplets (t, 3): i, j, l. `targets` and `triplets` exclude each other.
+
+    n_neighbors: number of nearest targets, if neither targets nor triplets are given. targets: a list of points of the
+    same class for each point.
+
+    triplets (t, 3): i, j, l. `targets` and `triplets` exclude each other.
     """
     points = check_X(X)
     if y is None and triplets is None:
@@ -239,8 +243,11 @@ def objective(given: Instance, M: FloatArray, squared: bool) -> float:
 def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
     """Return the intermediates at M (d, d), by name.
 
-    objective: (1 - mu) pull + mu push. pull: the sum of target distances. push: the sum of xi, or of xi^2.
-    targets (p, 2). target_distances (p,), squared. triplets (t, 3) with a slack xi (t,) > 0.
+    objective: (1 - mu) pull + mu push. pull: the sum of target distances.
+
+    push: the sum of xi, or of xi^2. targets (p, 2). target_distances (p,), squared. triplets (t, 3) with a slack xi
+    (t,) > 0.
+
     impostor_counts (p,): number of these triplets for each target. subgradient (d, d) of the objective.
     """
     distances, triplets, slacks = [], [], []

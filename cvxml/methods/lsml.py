@@ -154,7 +154,9 @@ def instance(
     """Check the inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, only needed to draw quadruplets. prior: "identity", "covariance" or (d, d). quadruplets (q,
-    4), and their weights (q,). losses: "mean" or "sum". n_quadruplets: how many are drawn. random_state: the seed.
+    4), and their weights (q,). losses: "mean" or "sum".
+
+    n_quadruplets: how many are drawn. random_state: the seed.
     """
     found = quadrupled(X, y, quadruplets, weights, losses, n_quadruplets, random_state)
     given = Instance(**vars(found), prior=prior_of(found.X, prior))

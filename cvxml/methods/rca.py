@@ -308,7 +308,9 @@ def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
     """Return the misreading in which a chunklet of n_j points has the weight share(n_j) in the covariance C, not n_j.
 
     It equals RCA with the points of each chunklet moved toward their mean, or away from it. share: maps the numbers of
-    points (k,) to weights (k,). sentence: the text for the report.
+    points (k,) to weights (k,).
+
+    sentence: the text for the report.
     """
 
     def change(question: Question) -> OtherProblem | None:
@@ -343,7 +345,9 @@ def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misr
     """Return the misreading with shift(points) in place of the deviations of the points of a chunklet from their mean.
 
     It equals RCA with one chunklet of all these vectors and their negatives, because their mean is 0. shift: maps the
-    points (n_j, d) of a chunklet to vectors (n_j, d). sentence: the text for the report.
+    points (n_j, d) of a chunklet to vectors (n_j, d).
+
+    sentence: the text for the report.
     """
 
     def problem(question: Question) -> OtherProblem:

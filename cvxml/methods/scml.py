@@ -122,7 +122,9 @@ def instance(
     """Check the inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, beta > 0, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from
-    triplets, by default `A_FEATURE` (20) times d. n_neighbors: targets per point, if triplets are not given.
+    triplets, by default `A_FEATURE` (20) times d.
+
+    n_neighbors: targets per point, if triplets are not given.
     """
     points, beta = check_X(X), check_positive(beta, "beta")
     check_units(points, beta, "beta", "beta / s^2")

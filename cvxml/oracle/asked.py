@@ -52,10 +52,13 @@ class Asked(NamedTuple):
     """The checked arguments of `check`: a claim about a metric, about an objective, or about both.
 
     X, y and params are as the user gave them; given is what `Method.instance` made of them. candidate (d, d): the
-    metric to judge. components (m, d): its transform, if the user gave this one. value: the claimed objective. claim:
-    "optimal" or "stationary". tol: relative to the scale. exact: judge in exact arithmetic. diagnosed: search for the
-    mistake that explains a refuted metric. until: the end of the search for a proof, on the clock perf_counter.
-    callback: called at each step of this search.
+    metric to judge.
+
+    components (m, d): its transform, if the user gave this one. value: the claimed objective. claim: "optimal" or
+    "stationary". tol: relative to the scale. exact: judge in exact arithmetic.
+
+    diagnosed: search for the mistake that explains a refuted metric. until: the end of the search for a proof, on the
+    clock perf_counter. callback: called at each step of this search.
     """
 
     method: str

@@ -38,8 +38,9 @@ class Case:
     """One case file. kind: "problem" (the answer is a metric) or "part" (the answer is a few named arrays).
 
     formula: the id of the method, for example "mmc:diagonal". flags: what is special about the data, for example
-    "ties". asks: {field of the answer: its description}. inputs: the features, labels, parameters and lists. content:
-    everything in the file, with the known answer.
+    "ties". asks: {field of the answer: its description}.
+
+    inputs: the features, labels, parameters and lists. content: everything in the file, with the known answer.
     """
 
     id: str
@@ -91,8 +92,10 @@ def case_files(folder: Path) -> list[Path]:
 def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Case]:
     """Return the cases of a folder that match a pattern, sorted by file name.
 
-    folder: None means the cases in this package. pattern: a case id with wildcards as in fnmatch, for example
-    "mlsvm-*"; or the exact `formula` of a case, for example "mmc:diagonal", in small or capital letters.
+    folder: None means the cases in this package.
+
+    pattern: a case id with wildcards as in fnmatch, for example "mlsvm-*"; or the exact `formula` of a case, for
+    example "mmc:diagonal", in small or capital letters.
 
     Raises ValueError if the folder contains no cases, a file is not a case, or no case matches the pattern.
     """

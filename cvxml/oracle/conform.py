@@ -46,9 +46,10 @@ class Row:
     """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error.
 
     case: its id. formula: the id of its method. gap, rel_gap: the gap, absolute and relative to the scale of the
-    problem. diagnosis: sentences on the mistakes that explain the answer. message: the reason of the verdict. seconds:
-    the time of the program. expected: for an answer that may be unconverged, a sentence with the gap of a plain
-    first-order program.
+    problem. diagnosis: sentences on the mistakes that explain the answer.
+
+    message: the reason of the verdict. seconds: the time of the program. expected: for an answer that may be
+    unconverged, a sentence with the gap of a plain first-order program.
     """
 
     case: str

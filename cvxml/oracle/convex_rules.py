@@ -32,8 +32,9 @@ class OnMetric(NamedTuple):
     """The facts about a metric that the rules use.
 
     proof: its certificate. reference: our own solution. scale: the scale of the problem. tol: the tolerance, relative
-    to the scale. ties: the number of neighbourhoods with a tie for the last place. lists: the name of the parameter for
-    lists of neighbours, with which the user can settle the ties.
+    to the scale. ties: the number of neighbourhoods with a tie for the last place.
+
+    lists: the name of the parameter for lists of neighbours, with which the user can settle the ties.
     """
 
     proof: Certificate  # of the metric
@@ -226,8 +227,10 @@ class Ruled(NamedTuple):
     """A ruling on a metric, with the facts that may change it.
 
     asked: the arguments of `check`. facts: the certificate of the metric and our own solution. exact: the interval in
-    exact arithmetic, if it decided. better_by: the exact objective of the metric minus that of our solution, if this
-    refuted the metric in exact arithmetic; otherwise 0.
+    exact arithmetic, if it decided.
+
+    better_by: the exact objective of the metric minus that of our solution, if this refuted the metric in exact
+    arithmetic; otherwise 0.
     """
 
     asked: Asked
@@ -330,9 +333,10 @@ class OnValue(NamedTuple):
     """The facts about a claimed objective: that of a metric, or a claimed optimal value without a metric.
 
     value: the claimed objective. tol: the tolerance, relative to `scale`, the scale of the problem. proof: the
-    certificate of the metric; None without a metric. reference: our own solution. ties: the number of neighbourhoods
-    with a tie for the last place. lists: the name of the parameter for lists of neighbours, with which the user can
-    settle the ties.
+    certificate of the metric; None without a metric. reference: our own solution.
+
+    ties: the number of neighbourhoods with a tie for the last place. lists: the name of the parameter for lists of
+    neighbours, with which the user can settle the ties.
     """
 
     value: float

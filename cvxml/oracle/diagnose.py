@@ -71,11 +71,15 @@ class Diagnosis(NamedTuple):
     """What the report says on other problems that the metric may solve.
 
     named: sentences on the problems that it solves. nearest: if it solves none of them, the nearest problems. left_out:
-    the parts of the search that the time limit left out. times: the relative gap in the user's problem, divided by the
-    smallest relative gap that was found in another problem. Problems with a fitted number or a choice do not count.
-    None if no clearly smaller gap was found. unlisted: why the problem with this gap is not listed, as a clause.
-    projected: True if the metric is not allowed; then `times` is about the nearest allowed one. fitted: a sentence on
-    the fitted number with the smallest gap, if that is too large for a name.
+    the parts of the search that the time limit left out.
+
+    times: the relative gap in the user's problem, divided by the smallest relative gap that was found in another
+    problem. Problems with a fitted number or a choice do not count. None if no clearly smaller gap was found. unlisted:
+    why the problem with this gap is not listed, as a clause.
+
+    projected: True if the metric is not allowed; then `times` is about the nearest allowed one.
+
+    fitted: a sentence on the fitted number with the smallest gap, if that is too large for a name.
     """
 
     named: tuple[str, ...] = ()
@@ -169,6 +173,7 @@ def told(
     """Choose, from the explanations `found`, those that the report names or lists.
 
     own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
+
     beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf.
     It replaces `own` in the rules for the nearest problems. dropped: the explanations that also fit an error in a
     random direction, and were left out (`by_chance`).
@@ -230,7 +235,9 @@ def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float)
     """Return a sentence on the fitted number with the smallest gap; empty if it explains little.
 
     less: the explanations with a clearly smaller gap that errors in random directions do not fit. own: the gap in the
-    user's problem. smallest: the smallest relative gap of an explanation without a fitted number.
+    user's problem.
+
+    smallest: the smallest relative gap of an explanation without a fitted number.
     """
     limit = min(smallest, _capped_gap(own) / BETTER)
     fits = [each for each in less if each.fit and not each.slight and each.left.share < limit]

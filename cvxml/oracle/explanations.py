@@ -41,10 +41,16 @@ class Explanation(NamedTuple):
     """A problem that a metric may solve, and the gap of the metric there.
 
     left: the gap. sentence: for the report. fitted: how many numbers were chosen to fit the metric. number: True if the
-    problem differs from the user's only in a number. choices: the number of problems from which this one was chosen as
-    the likeliest. slight: True if a number is close to the user's, so that the program may only have stopped early.
+    problem differs from the user's only in a number.
+
+    choices: the number of problems from which this one was chosen as the likeliest.
+
+    slight: True if a number is close to the user's, so that the program may only have stopped early.
+
     again: computes the gap of another metric in the same problem; None if the explanation does not depend on the
-    metric. fit: the metric with the fitted number, in words, for a note.
+    metric.
+
+    fit: the metric with the fitted number, in words, for a note.
     """
 
     left: Left
@@ -78,8 +84,10 @@ def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) 
 def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
     """Yield the explanations that were left out for lack of time, if there is time for them now.
 
-    These are misreadings, and features that were rescaled first. read: the explanations by the names of the
-    misreadings, without those that were left out; this function adds those that it could try now.
+    These are misreadings, and features that were rescaled first.
+
+    read: the explanations by the names of the misreadings, without those that were left out; this function adds those
+    that it could try now.
     """
     before = judge.left_out
     tried_again = {RESCALED} | {each.sentence for each in get(judge.method).MISREADINGS.values()}
@@ -152,6 +160,7 @@ def _is_fitted(misreading: Misreading, question: Question, other: OtherProblem) 
 
     The test: for a slightly different metric, the number changes or does not exist. Lists are not numbers, even if they
     follow from the metric or were chosen from several. question: the metric and the problem that it was judged in.
+
     other: the problem that the misreading makes of it.
     """
     if misreading.problem is None:

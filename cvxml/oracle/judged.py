@@ -65,8 +65,10 @@ def _region(method: str, given: Any, metric: FloatArray, dual: Dual, beside: Flo
     """Return the region of a candidate, the metric (d, d), or None if no region can be computed.
 
     A region exists if the method belongs to the family of core problems (a regularizer plus losses of distances), and
-    if its metric acts on the points X themselves. given: the checked inputs. dual: the dual variables of the
-    candidate's certificate. beside: the metric (d, d) of our own solution.
+    if its metric acts on the points X themselves.
+
+    given: the checked inputs. dual: the dual variables of the candidate's certificate. beside: the metric (d, d) of our
+    own solution.
     """
     module = get(method)
     if never := module.unattained(given):

@@ -18,7 +18,9 @@ class Found(NamedTuple):
     """A metric learner, the points that it got, and the steps that lead to it.
 
     X: the points after the steps before the learner. path: the names of the steps that contain the learner, outermost
-    first; empty if the learner was given itself. before: the fitted steps that transformed the points, in their order.
+    first; empty if the learner was given itself.
+
+    before: the fitted steps that transformed the points, in their order.
     """
 
     learner: Any

@@ -44,6 +44,7 @@ class Surroundings:
     """The folder, the environment variables and the limits of a program.
 
     time_limit: seconds for each case. memory_limit: GB (1e9 bytes) of data for each process; enforced on Linux only.
+
     env: names of environment variables that the program gets besides those in `KEPT`, such as PATH. workdir: the folder
     in which the program runs. None means a new empty folder, which is also HOME and TMPDIR and is removed after each
     case.

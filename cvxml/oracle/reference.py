@@ -38,9 +38,10 @@ def reference(
     The rough solve is tried first if there are many points. It suffices if `metric` is worse than our solution by a
     clear margin (`CLEARLY`).
 
-    metric: (d, d), the metric to judge, or None if only a value is judged. tol: the tolerance of the judgement. known:
-    an earlier reference for the same problem; it is the result if it is enough, and else the start. options: further
-    arguments of `Method.solve`.
+    metric: (d, d), the metric to judge, or None if only a value is judged. tol: the tolerance of the judgement.
+
+    known: an earlier reference for the same problem; it is the result if it is enough, and else the start. options:
+    further arguments of `Method.solve`.
     """
     iterates = method.MAX_ITER > 1  # a closed form is tight at once and takes no warm start
     if (

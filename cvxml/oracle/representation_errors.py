@@ -22,8 +22,9 @@ class Slip(NamedTuple):
     """A possible slip: its sentence, and the function that maps the given metric (d, d) to the intended one.
 
     sentence: describes the slip. mend: the function. fitted: how many numbers were fitted to the metric, for example 1
-    for a missing factor. of_metric: False if `mend` ignores its argument. fit: the corrected metric in words, with the
-    fitted number.
+    for a missing factor. of_metric: False if `mend` ignores its argument.
+
+    fit: the corrected metric in words, with the fitted number.
     """
 
     sentence: str
@@ -43,8 +44,10 @@ def slips(
     """Yield the slips that a metric (d, d) may have. The caller tests if the corrected metric is optimal or stationary.
 
     components: (m, d) if the user gave the transform and not the metric. better: a good metric (d, d), to which a
-    missing factor is fitted. claim: "optimal" or "stationary", the word for the sentences. allowed: `Method.allowed`,
-    which scales a metric to the budget of the method, if it has one.
+    missing factor is fitted.
+
+    claim: "optimal" or "stationary", the word for the sentences. allowed: `Method.allowed`, which scales a metric to
+    the budget of the method, if it has one.
     """
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:

@@ -47,7 +47,9 @@ class Recertified:
     """The claims of a file, and the proof that its own dual variables give.
 
     reason: the reason for the verdict, a sentence. certificate: the proof, computed again. claimed: {name: value} of
-    the results in the file, such as its gap. exact: the interval in exact arithmetic, if it was asked for.
+    the results in the file, such as its gap.
+
+    exact: the interval in exact arithmetic, if it was asked for.
     """
 
     method: str
@@ -204,7 +206,9 @@ def _as_named(
 
     The file is refuted if its lists or numbers do not follow from its other fields. It is inconclusive if the
     difference may come from another version of a library. given: the checked inputs of the proved problem, made from
-    params. derived: the parameters to compute again from other fields. reason: the reason if the file is certified.
+    params.
+
+    derived: the parameters to compute again from other fields. reason: the reason if the file is certified.
     """
     of = get(saved.method)
     if not _lists_are_as_claimed(saved, params):
@@ -348,8 +352,10 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
     """Return a sentence on a value in the file that the data contradict; empty if there is no such value.
 
     A gap, rel_gap, stationarity or radius may be larger than the recomputed one: the file then claims less than is
-    proved. proof: the recomputed certificate. claimed: {name: value} of the results in the file. slack: how much values
-    may differ on another machine, beyond rounding.
+    proved. proof: the recomputed certificate.
+
+    claimed: {name: value} of the results in the file. slack: how much values may differ on another machine, beyond
+    rounding.
     """
     if wrong := _false_status(proof, claimed.get("status")):
         return wrong

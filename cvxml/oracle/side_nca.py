@@ -118,7 +118,9 @@ def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
     """Return for each point the mixture of its rows "R" and "interior", with the weights 1 - theta and theta.
 
     "R" and "interior" are the two dual variables of NCA; `mixture` has the softmax row of each. theta: a whole number
-    over 2^FINEST. own: {i: {k: number}}; each row is scaled to the sum of the row of i in `own`.
+    over 2^FINEST.
+
+    own: {i: {k: number}}; each row is scaled to the sum of the row of i in `own`.
     """
     found = {}
     for i, row in shares.found.items():

@@ -36,9 +36,13 @@ class StationaryJudgement(NamedTuple):
     """A verdict with its reasons, the certificates it rests on, and the better metric if one was found.
 
     proof: the certificate of the candidate. ours: that of our own metric, from the step and the descent or from our own
-    starts. witness: our metric, if it is clearly better. bound: a lower bound of the objective over all metrics, if one
-    was computed. stationary: True if the candidate is stationary and only the claim "optimal" is refuted. exact: the
-    interval of the step in exact arithmetic. share: an upper bound of the gain of the step, relative to the scale.
+    starts. witness: our metric, if it is clearly better.
+
+    bound: a lower bound of the objective over all metrics, if one was computed. stationary: True if the candidate is
+    stationary and only the claim "optimal" is refuted.
+
+    exact: the interval of the step in exact arithmetic. share: an upper bound of the gain of the step, relative to the
+    scale.
     """
 
     verdict: Verdict
@@ -195,9 +199,12 @@ def _verdict(
 ) -> StationaryJudgement:
     """Return the verdict on the candidate from `proof`, its certificate, and `ours`, that of our metric `better`.
 
-    psd: the candidate, or the nearest psd matrix. figures: the gain that is still possible; the name of the step or
-    gradient for it; the limit for this gain; the limit for a difference of two objectives. proved: True if it is proved
-    that the gain is within its limit.
+    psd: the candidate, or the nearest psd matrix.
+
+    figures: the gain that is still possible; the name of the step or gradient for it; the limit for this gain; the
+    limit for a difference of two objectives.
+
+    proved: True if it is proved that the gain is within its limit.
     """
     left, name, own, allowed = figures
     rounding = 0.0 if asked.exact else (proof.step or proof).rounding
@@ -272,8 +279,9 @@ def _judge_optimal(
     """Return the judgement of a stationary metric with the claim "optimal".
 
     The metric is compared with the best metric from our own starts and, for a tiny problem, with a lower bound over all
-    metrics. proof: its certificate. ours: that of our own metric after the descent. stationary: the sentence that says
-    why the metric is stationary.
+    metrics. proof: its certificate.
+
+    ours: that of our own metric after the descent. stationary: the sentence that says why the metric is stationary.
     """
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(

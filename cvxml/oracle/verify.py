@@ -53,8 +53,10 @@ class Row:
     """The result of one case.
 
     data, params: the points and the parameters, as text. shape: (n, d) of the points. objective: that of the fast
-    solver. rel_gaps, seconds, verdicts: by solver; a verdict is that of `check` on the solver's metric. agrees: the
-    results agree (module docstring). why: the reason if they do not.
+    solver.
+
+    rel_gaps, seconds, verdicts: by solver; a verdict is that of `check` on the solver's metric. agrees: the results
+    agree (module docstring). why: the reason if they do not.
     """
 
     method: str
@@ -79,8 +81,9 @@ def verify(
 ) -> Iterator[Row]:
     """Run the cases one after the other and yield a Row for each.
 
-    say: called with a line of text before each solve. chosen: the cases to run; None: those of all methods. solvers:
-    names of `SOLVERS`, with "fast"; each runs where the method has it.
+    say: called with a line of text before each solve. chosen: the cases to run; None: those of all methods.
+
+    solvers: names of `SOLVERS`, with "fast"; each runs where the method has it.
     """
     run = cases() if chosen is None else chosen
     for k, case in enumerate(run, start=1):

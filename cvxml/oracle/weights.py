@@ -69,8 +69,9 @@ Try = Callable[[float], Tried]
 def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...]:
     """Return the tried values of the weight, in their order, on the way to the smallest gap.
 
-    Returns an empty tuple if the gap is large at every weight. 0 < asked < most. enough: the search stops at this
-    relative gap. `at` raises ValueError if there is no optimum.
+    Returns an empty tuple if the gap is large at every weight. 0 < asked < most.
+
+    enough: the search stops at this relative gap. `at` raises ValueError if there is no optimum.
     """
     tried = [at(asked)]
     start, step = _logit(asked, most), math.log(STEP)

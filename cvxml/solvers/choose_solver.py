@@ -155,6 +155,7 @@ def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
     """Run the solver `at`, and return its result. If the result is not certified but M = 0 is, return M = 0.
 
     M = 0 is certified with the dual variables of the result. phase: the name of the solver in the history.
+
     patience: the number of steps without a smaller gap after which the solver stops.
     """
     found = task.run(at, phase, patience)

@@ -54,8 +54,10 @@ class ConeDual(ABC):
     """Base of dual problems of the form in the module docstring. Arrays v have any fixed shape.
 
     lam, width: as in the module docstring. feasible: the set V. steps: the relative length of a gradient step for each
-    entry of v. sign: the gradient of the first term of the dual is sign * `margins`. cost: the number of
-    multiplications of a gradient step. steps, sign and width are broadcast against v.
+    entry of v.
+
+    sign: the gradient of the first term of the dual is sign * `margins`. cost: the number of multiplications of a
+    gradient step. steps, sign and width are broadcast against v.
     """
 
     lam: float
@@ -85,8 +87,9 @@ class ConeDual(ABC):
         """The rows of B (p, q) for p entries of v.
 
         B B^T is the Hessian of the first term of the dual for these entries. entries: their places, one array (p,) for
-        each axis of v. vectors: the eigenvectors of G. along: the derivative of P_+ for each G. B includes the factor
-        `sign`.
+        each axis of v. vectors: the eigenvectors of G.
+
+        along: the derivative of P_+ for each G. B includes the factor `sign`.
         """
 
     @abstractmethod
@@ -197,9 +200,12 @@ class At:
 class Model:
     """The regularised quadratic model of the dual objective at a point, over the p entries of v that may move.
 
-    start: the point. moves: a mask of the p entries. products (p, q): the rows of B of these entries, which are
-    multiplied here by `size` (p,), the square root of 1 / (width + 1 / reach). pull (p,): the gradient without the part
-    -reward. reach: a limit of the step of each entry of v.
+    start: the point. moves: a mask of the p entries.
+
+    products (p, q): the rows of B of these entries, which are multiplied here by `size` (p,), the square root of 1 /
+    (width + 1 / reach).
+
+    pull (p,): the gradient without the part -reward. reach: a limit of the step of each entry of v.
     """
 
     def __init__(self, start: At, moves: np.ndarray, products: FloatArray, reach: FloatArray):

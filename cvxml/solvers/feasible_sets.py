@@ -181,8 +181,9 @@ def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
 def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | None = None) -> Face:
     """Orthonormal directions that keep the sum of each group of entries, or the signed sum if `sign` (p,) is given.
 
-    They are Helmert contrasts: m - 1 directions for a group of m entries. group (p,): the label of each of the
-    `entries`, which are given by one array (p,) for each axis of v.
+    They are Helmert contrasts: m - 1 directions for a group of m entries.
+
+    group (p,): the label of each of the `entries`, which are given by one array (p,) for each axis of v.
     """
     order = np.argsort(group, kind="stable")
     _, first, which = np.unique(group[order], return_index=True, return_inverse=True)

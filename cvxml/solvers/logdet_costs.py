@@ -166,8 +166,10 @@ class Bounds(NamedTuple):
     """The cost of ITML as a function of the metric.
 
     rows (t, k): all rows, scaled so that each bound is 1. similar (t,): True for an upper bound, False for a lower
-    bound. counts: the number of rows of each term of the family. gamma: the weight of the cost. ends: the rows given by
-    their points.
+    bound.
+
+    counts: the number of rows of each term of the family. gamma: the weight of the cost. ends: the rows given by their
+    points.
     """
 
     rows: FloatArray  # (t, k)
@@ -257,8 +259,9 @@ class Residuals(NamedTuple):
     def duals(self, point: Point) -> list[FloatArray]:
         """The dual variables of the only term, one array (2 q,), for the near pairs and then for the far pairs.
 
-        They are -w s for a near pair, and w s / (1 - s) for a far pair. w: the weights of the comparisons.
-        s = 1 - sqrt(v/u) at the metric of `point` if u > v, else 0.
+        They are -w s for a near pair, and w s / (1 - s) for a far pair.
+
+        w: the weights of the comparisons. s = 1 - sqrt(v/u) at the metric of `point` if u > v, else 0.
         """
         assert isinstance(point, Compared)
         s, r = shares(point.u, point.v)

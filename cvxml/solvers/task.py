@@ -22,8 +22,9 @@ class Task(NamedTuple):
     """A problem that is to be solved to a relative gap of `tol`, and the functions that a solver needs for it.
 
     family: the regularizer and the losses. prove: computes the certificate of a metric (d, d) with a dual. named: makes
-    the dual with the method's names from the `Duals` of each term. read: the inverse of `named`. start: a metric with
-    its dual, if there is one. callback: is called with every step.
+    the dual with the method's names from the `Duals` of each term.
+
+    read: the inverse of `named`. start: a metric with its dual, if there is one. callback: is called with every step.
     """
 
     family: Family

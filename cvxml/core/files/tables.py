@@ -5,8 +5,9 @@ user's answers, else the names in a header, else the contents of the columns. A 
 refused.
 
 held: the columns of a file. names: their names in the header, [] without a header. columns, features, words: numbers of
-columns. left_out: the columns that --drop leaves out. label, index: the user's answers to --label and --index, None
-without an answer. called: the user's word for a column.
+columns. left_out: the columns that --drop leaves out.
+
+label, index: the user's answers to --label and --index, None without an answer. called: the user's word for a column.
 """
 
 from __future__ import annotations

@@ -191,8 +191,11 @@ class BudgetCoordinates(NamedTuple):
     """Coordinates z (r,) of differences e = back z, with sum z z^T = I over the similar pairs, up to rounding.
 
     to, back (d, r): z = to^T e and to^T back = I. A metric M (r, r) of z is the metric A = to M to^T of e, and
-    sum_similar D_A = trace M. unit (d,): the unit of each feature, a power of two. least: a proved lower bound of the
-    eigenvalues of sum z z^T. hidden: the number of directions that are left out although similar pairs differ there.
+    sum_similar D_A = trace M.
+
+    unit (d,): the unit of each feature, a power of two. least: a proved lower bound of the eigenvalues of sum z z^T.
+
+    hidden: the number of directions that are left out although similar pairs differ there.
     """
 
     to: FloatArray  # (d, r): z = e to

@@ -28,8 +28,10 @@ class Coordinates(NamedTuple):
     """Coordinates Y (n, r) of points X (n, d). `to` and `back` (d, r) are the matrices of the maps between X and Y.
 
     Y is X times `to`, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T. lost (r,): the largest spread divided by the
-    spread of each coordinate. hidden: the number of directions left out although the points differ there. entangled:
-    the features that are mixed in the directions left out.
+    spread of each coordinate.
+
+    hidden: the number of directions left out although the points differ there. entangled: the features that are mixed
+    in the directions left out.
     """
 
     Y: FloatArray

@@ -24,8 +24,10 @@ class Ground(NamedTuple):
     """The span of the differences, and coordinates in it, computed once for all certificates.
 
     labels (n,): x_i - x_l is in the span if and only if their labels are equal. rank: the dimension of the span.
-    images: the points X T. least: a proved lower bound of the eigenvalues of T^T C T. undecided: the reason why no such
-    T was found, as a sentence; empty if it was found.
+    images: the points X T.
+
+    least: a proved lower bound of the eigenvalues of T^T C T. undecided: the reason why no such T was found, as a
+    sentence; empty if it was found.
     """
 
     labels: IntArray  # (n,): x_i - x_l is in the span if and only if their labels are equal

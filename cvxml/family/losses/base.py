@@ -58,8 +58,9 @@ class ValueAndExcess(NamedTuple):
 class ConjugateOnRay(NamedTuple):
     """The concave function t -> k(t a), t > 0, for fixed dual variables a.
 
-    longest: t a is in the domain for 0 < t <= longest; 0 if only t = 1 is allowed. against: maps a slope to the t with
-    the largest k(t a) - slope t; None without a closed form.
+    longest: t a is in the domain for 0 < t <= longest; 0 if only t = 1 is allowed.
+
+    against: maps a slope to the t with the largest k(t a) - slope t; None without a closed form.
     """
 
     value: Callable[[float], float]
@@ -92,8 +93,9 @@ class Box(NamedTuple):
 class Sensitivity(NamedTuple):
     """How much each dual variable changes near an optimum.
 
-    w (t,): if v of a row grows by x, its dual variable falls by about w x. group (t,): the group of each row, if the
-    dual variables of a group have a fixed sum; else None.
+    w (t,): if v of a row grows by x, its dual variable falls by about w x.
+
+    group (t,): the group of each row, if the dual variables of a group have a fixed sum; else None.
     """
 
     w: FloatArray
@@ -115,8 +117,10 @@ class Loss(ABC):
     """A convex loss phi. A subclass is a frozen dataclass of its constants: floats, or fractions for exact mode.
 
     `value`, `conjugate` and `excess` are formulas over numbers/vocabulary.py, for floats, enclosures and exact numbers.
-    `part` and `bound` evaluate them in enclosures. inactive_above: a row with a = 0 and v >= this adds 0 to value and
-    excess. is_sum_over_rows: True if phi(v) is a sum of one term for each row.
+    `part` and `bound` evaluate them in enclosures.
+
+    inactive_above: a row with a = 0 and v >= this adds 0 to value and excess. is_sum_over_rows: True if phi(v) is a sum
+    of one term for each row.
     """
 
     inactive_above: ClassVar[float] = math.inf  # a row with a = 0 and v >= this adds 0 to value and excess

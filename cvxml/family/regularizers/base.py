@@ -67,8 +67,9 @@ class JudgedMatrix(NamedTuple):
     """The matrix that is judged in place of a given one, for example its projection to the psd cone.
 
     view: the points under the judged matrix. feasibility: that of the given matrix. finite: False if distances
-    overflow, or R is infinite. zero: True if the judged matrix is 0. undecided: the reason why double precision cannot
-    judge it, as a sentence; else empty.
+    overflow, or R is infinite. zero: True if the judged matrix is 0.
+
+    undecided: the reason why double precision cannot judge it, as a sentence; else empty.
     """
 
     view: View

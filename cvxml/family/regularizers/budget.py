@@ -63,8 +63,10 @@ class Budget(ByFormulas):
     """R(M) = 0 where the sum of the squared distances of similar pairs is at most 1.
 
     similar (s, 2): the similar pairs of points X (n, d). labels (n,): the points grouped modulo the span of the similar
-    differences, exactly. rank: the dimension of that span, or None to take the number of directions that double
-    precision sees. Only solvers use None, because bounds are then not proved.
+    differences, exactly.
+
+    rank: the dimension of that span, or None to take the number of directions that double precision sees. Only solvers
+    use None, because bounds are then not proved.
     """
 
     def __init__(self, X: FloatArray, similar: IntArray, labels: IntArray, rank: int | None):

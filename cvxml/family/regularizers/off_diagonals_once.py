@@ -93,8 +93,9 @@ def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarra
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:
     """Dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||.
 
-    rest (d, d): the matrix (lam Y - G) M of the module docstring, with the G of all other triplets. far, near (t, d):
-    the differences x_i - x_l and x_i - x_j of the triplets. M (d, d): the metric.
+    rest (d, d): the matrix (lam Y - G) M of the module docstring, with the G of all other triplets.
+
+    far, near (t, d): the differences x_i - x_l and x_i - x_j of the triplets. M (d, d): the metric.
     """
     from scipy.optimize import lsq_linear  # takes a tenth of a second to load
 

@@ -56,8 +56,9 @@ def joined(parts: Sequence[Weights]) -> Weights:
 class Block(NamedTuple):
     """The values v of some rows in a metric. Rows of one group are always in the same block.
 
-    error: bounds of the errors of v. a: the dual variables of the rows. groups: the groups in the block, if v is a
-    table (g, n) of g groups with n rows each.
+    error: bounds of the errors of v. a: the dual variables of the rows.
+
+    groups: the groups in the block, if v is a table (g, n) of g groups with n rows each.
     """
 
     v: FloatArray

@@ -137,8 +137,9 @@ def interval(
     """The interval of the first-order step at M M^T, M (d, r), which stands for Q (d, d).
 
     Its ends are the objective minus the largest decrease, and the objective. objective: a ball. left: the largest
-    decreases by both kinds of steps, from `won_at_most`. scale: the number that the gap is relative to. Raises
-    ValueError if `left` is infinite.
+    decreases by both kinds of steps, from `won_at_most`.
+
+    scale: the number that the gap is relative to. Raises ValueError if `left` is infinite.
     """
     if math.isinf(max(left)):
         raise ValueError(

@@ -54,8 +54,9 @@ Strict = TypeVar("Strict", bound=WithSurplus)
 def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
     """Call `duals_at` with factors s from `MULTIPLES`, and return the strictest result.
 
-    This is the result with the largest least eigenvalue of C - G; None if no result is strict. duals_at: maps s to the
-    slopes of the loss at s times the metric with a mean distance of 1.
+    This is the result with the largest least eigenvalue of C - G; None if no result is strict.
+
+    duals_at: maps s to the slopes of the loss at s times the metric with a mean distance of 1.
     """
     best, most = None, 0.0
     for s in MULTIPLES:

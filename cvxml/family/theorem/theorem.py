@@ -65,7 +65,10 @@ class Family(NamedTuple):
     """A convex method on its data: a regularizer and losses on rows.
 
     least_scale: a lower limit of the scale, the number that gaps are relative to. of_regularizer: True if the scale is
-    R(M), without the losses. anchors: for a loss with a domain that contains no multiples; see the module docstring.
+    R(M), without the losses.
+
+    anchors: for a loss with a domain that contains no multiples; see the module docstring.
+
     radius: maps a judged matrix and a bound of its gap to a bound of the distance of the optimum.
     """
 

@@ -330,7 +330,9 @@ class BoostMetric(TripletMethod[Instance]):
         """The certificate of the metric M (d, d) in exact arithmetic, from the dual variables as they are stored.
 
         If they are not feasible, the result is that of `exact`, which mixes them with strictly feasible ones. root: R
-        (d, r) with R R^T near M. hint: data that make the proof easier, if known.
+        (d, r) with R R^T near M.
+
+        hint: data that make the proof easier, if known.
         """
         try:
             return super().exact_as_stored(given, M, dual, root=root, hint=hint)

@@ -64,8 +64,9 @@ def certify_at(
 ) -> Certificate:
     """Return the certificate of the metric A (d, d) for B (d, d) of norm 1 (or 0), from any dual variables y and u.
 
-    noise: a bound of the error of B, entry by entry, (d, d) or one number. singular: True if B is proved to be
-    semidefinite and singular, in exact arithmetic; then the bound is 0.
+    noise: a bound of the error of B, entry by entry, (d, d) or one number.
+
+    singular: True if B is proved to be semidefinite and singular, in exact arithmetic; then the bound is 0.
     """
     d = len(B)
     psd, feasibility = examine_unit(A)
@@ -223,7 +224,9 @@ class Factor(NamedTuple):
     """A proof that a matrix S, and every symmetric matrix within given bounds of its entries, is positive definite.
 
     T (d, d): T S T^T = I + E with ||E|| < 1/2. inverse_error: a bound of ||(I + E)^-1 - I||. log_det: the logarithm of
-    the determinant of S. log_error: a bound of its error.
+    the determinant of S.
+
+    log_error: a bound of its error.
     """
 
     T: FloatArray  # T S T^T = I + E

@@ -60,8 +60,10 @@ def instance(
     """Check all inputs and fit the model of the classes. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels. query: (d,) or (q, d), by default the mean of X. alpha >= 0: added to the diagonal of the
-    covariances. priors: None for equal ones, "empirical" or C numbers. model: "gaussian", "mixture" with n_components
-    for each class, or the user's own model, a `Generative`.
+    covariances.
+
+    priors: None for equal ones, "empirical" or C numbers. model: "gaussian", "mixture" with n_components for each
+    class, or the user's own model, a `Generative`.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))
@@ -92,7 +94,9 @@ def fitted_model(
     """Fit the "gaussian" or "mixture" model, or return the user's own `model`. Raises ValueError for bad parameters.
 
     names: those of the classes. alpha: added to the diagonal of the covariances. priors: None for equal ones,
-    "empirical" or a number for each class. n_components: Gaussians in the mixture of a class.
+    "empirical" or a number for each class.
+
+    n_components: Gaussians in the mixture of a class.
     """
     if check_number(alpha, "alpha") < 0:
         raise ValueError(f"alpha must be a number that is 0 or more, got {alpha!r}")

@@ -156,9 +156,10 @@ class GLML(ConvexMethod[Instance]):
         """Return the intermediates by the paper's names; for several queries, each has one entry per query.
 
         objective: that of M. log_p (C,), the log densities with priors; p = exp(log_p), which may underflow or
-        overflow; G (C, d, d), the curvatures; B (d, d) of norm 1. log_scale: the printed B is exp(log_scale) times B.
-        eigenvalues (d,) of B. case: the proved case of B. seen: the case according to double precision. A: the closed
-        form. t is not used.
+        overflow; G (C, d, d), the curvatures; B (d, d) of norm 1.
+
+        log_scale: the printed B is exp(log_scale) times B. eigenvalues (d,) of B. case: the proved case of B. seen: the
+        case according to double precision. A: the closed form. t is not used.
         """
         found = proved_B(given)
         local = closed_form(found.B, found.noise)

@@ -39,7 +39,9 @@ class ProvedB(NamedTuple):
     """B at q queries, with bounds of its error, and its case.
 
     B (q, d, d): of norm 1, or 0. error (q, d, d): bounds of the error, entry by entry. noise (q,): eigenvalues up to
-    this count as 0 in the solver. cases: the proved case of B at each query, or None.
+    this count as 0 in the solver.
+
+    cases: the proved case of B at each query, or None.
     """
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0

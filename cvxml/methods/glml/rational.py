@@ -23,7 +23,9 @@ class Bounds(NamedTuple):
     """The numbers t and c of the module docstring as integers, with the unit 1 / `OVER` = 2^-80.
 
     B (d, d): B or -B, so that its trace is at least 0. trace: t times `OVER`, rounded down; 0 if B is not positive
-    definite. scale: c times `OVER`, rounded up.
+    definite.
+
+    scale: c times `OVER`, rounded up.
     """
 
     B: FloatArray  # (d, d)

@@ -92,8 +92,11 @@ def _case(n_plus: int, n_minus: int, d: int) -> Case:
 class Curvature(NamedTuple):
     """B at q queries, with its rounding error.
 
-    B (q, d, d): of norm 1, or 0. equal (q,): True if all densities are equal, so that the printed B is 0. log_scale
-    (q,): the printed B is exp(log_scale) times B. noise (q,): the rounding error of B; smaller eigenvalues count as 0.
+    B (q, d, d): of norm 1, or 0. equal (q,): True if all densities are equal, so that the printed B is 0.
+
+    log_scale (q,): the printed B is exp(log_scale) times B. noise (q,): the rounding error of B; smaller eigenvalues
+    count as 0.
+
     a (q, C): the weights a_c, with the largest |T_ij| scaled to 1. norm (q,): the norm of sum_c a_c G_c, by which B was
     divided.
     """

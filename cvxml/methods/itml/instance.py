@@ -61,7 +61,9 @@ def instance(
     """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
 
     X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: "identity", "covariance" or
-    (d, d). bounds: (u, l), by default percentiles (`default_bounds`). pairs: {"similar": ..., "dissimilar": ...}.
+    (d, d). bounds: (u, l), by default percentiles (`default_bounds`).
+
+    pairs: {"similar": ..., "dissimilar": ...}.
     """
     gamma = check_positive(gamma, "gamma")
     if not 1 / LARGEST <= gamma <= LARGEST:

@@ -69,7 +69,9 @@ class Weighing(NamedTuple):
     """The weights of the losses, as the user gives them.
 
     losses: "sum" over all pairs, or "means", one for each kind of pairs. weights: of the pairs, similar pairs first;
-    None if all are 1. self_pairs: the weight w_0 of each point with itself.
+    None if all are 1.
+
+    self_pairs: the weight w_0 of each point with itself.
     """
 
     losses: str = SUM
@@ -205,8 +207,11 @@ def instance(
     """Check all inputs. Raises ValueError for bad input.
 
     X (n, d). y (n,): labels, unless pairs are given. b: a number, or "free". losses: "sum" or "means".
+
     weights (p,): a positive weight for each pair, similar pairs first; None: all 1. self_pairs >= 0: the weight w_0 of
-    each point with itself. pairs: {"similar": ..., "dissimilar": ...}, at least one of each kind.
+    each point with itself.
+
+    pairs: {"similar": ..., "dissimilar": ...}, at least one of each kind.
     """
     if isinstance(b, str):
         if b != FREE:

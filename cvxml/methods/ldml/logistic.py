@@ -98,8 +98,9 @@ class Labelled(NamedTuple):
 class Logistic(Loss):
     """The logistic loss of pairs with labels t (1 similar, -1 dissimilar), weights w, and a constant b.
 
-    b = None: b is free. w = 1 if all weights are 1. missed: if b was found by a search, a bound of the loss at b minus
-    the least loss over b.
+    b = None: b is free. w = 1 if all weights are 1.
+
+    missed: if b was found by a search, a bound of the loss at b minus the least loss over b.
     """
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar

@@ -32,7 +32,9 @@ class Instance:
     """Checked data; S_w has full rank.
 
     y (n,): class codes. r: the rank of the metric. k: the K of the scale s_i, the distance to the K-th nearest point of
-    the class. embedding: "plain", "weighted" or "orthonormal". alpha: added to the diagonal of S_w.
+    the class. embedding: "plain", "weighted" or "orthonormal".
+
+    alpha: added to the diagonal of S_w.
     """
 
     X: FloatArray  # (n, d)
@@ -77,7 +79,9 @@ def instance(
     """Check the inputs. Raises ValueError for bad input, and if S_w is singular.
 
     X (n, d), y (n,) labels. n_components: r, by default d. n_neighbors: K, by default 7 or the size of the smallest
-    class minus 1. embedding: one of "plain", "weighted", "orthonormal". alpha >= 0 is added to the diagonal of S_w.
+    class minus 1.
+
+    embedding: one of "plain", "weighted", "orthonormal". alpha >= 0 is added to the diagonal of S_w.
     """
     points = check_X(X)
     n, d = points.shape

@@ -22,8 +22,9 @@ class Known(NamedTuple):
     """The scatter matrices and eigenvalues of a problem; matrices and eigenvalues are balls.
 
     bits: their precision. r: the rank of the metric. inverse: of S_w. l: all eigenvalues in descending order. unique:
-    True if l_r > l_{r+1} is proved, or r = d. top: the optimal metric (d, d) of the embedding "plain", rounded to
-    floats.
+    True if l_r > l_{r+1} is proved, or r = d.
+
+    top: the optimal metric (d, d) of the embedding "plain", rounded to floats.
     """
 
     bits: int  # the precision at which they were computed

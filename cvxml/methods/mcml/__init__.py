@@ -370,8 +370,10 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
     """Return a function of the question that measures how far the refuted metric is from stationary in a misreading.
 
     It gives the largest first-order decrease of the objective by a change that is as large as the metric, divided by
-    the objective. kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. It
-    gives inf if the misreading does not apply.
+    the objective.
+
+    kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. It gives inf if the
+    misreading does not apply.
     """
 
     def left(question: Question) -> float:

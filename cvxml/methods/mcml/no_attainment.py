@@ -49,9 +49,10 @@ NOTHING = 1e-12  # numbers below this share of the largest one count as 0
 def recedes(X: FloatArray, at: Coordinates, of: Softmaxes, M: FloatArray) -> str:
     """Return the sentence `NOT_ATTAINED` if this is proved, `SEEMS` if only double precision suggests it, else "".
 
-    X (n, d): points. at: their coordinates of unit covariance. of: the weights of the problem; w_i (n,) is a mean over
-    the other points of the class of i, and c_i is 1, or 0 if i is alone. M (r, r): a metric in the coordinates `at`.
-    Its leading eigenvectors are tried as U.
+    X (n, d): points. at: their coordinates of unit covariance.
+
+    of: the weights of the problem; w_i (n,) is a mean over the other points of the class of i, and c_i is 1, or 0 if i
+    is alone. M (r, r): a metric in the coordinates `at`. Its leading eigenvectors are tried as U.
     """
     if _classes_are_apart(X, of):
         return NOT_ATTAINED
@@ -88,7 +89,9 @@ def _falls(D: FloatArray, of: Softmaxes) -> bool:
     """Return True if the objective decreases along M + t U as t grows, up to rounding.
 
     D (n, n): squared distances under U. The result is True if, for every i, the points of its class are equally near
-    and no other point is nearer, and for some i a point is farther. of: the weights of the problem.
+    and no other point is nearer, and for some i a point is farther.
+
+    of: the weights of the problem.
     """
     used = of.c > 0
     D = D[used]

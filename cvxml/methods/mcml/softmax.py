@@ -204,10 +204,11 @@ def follow(
     """Follow the central path of f until a certificate proves `tol`, for at most `max_iter` steps.
 
     prove: (metric (r, r), dual) -> certificate. start: a psd matrix (r, r), if there is one. callback: called with a
-    `Step` after every proof. keep: called with every metric and its dual. A dual has "q" (n, n), the softmax of the
-    metric, and maybe "interior" (n, n), the softmax of the last metric with a positive definite gradient. Such dual
-    variables are strict, and others can be mixed with them. If no metric had such a gradient, "interior" is looked for
-    when the estimated gap is small.
+    `Step` after every proof.
+
+    keep: called with every metric and its dual. A dual has "q" (n, n), the softmax of the metric, and maybe "interior"
+    (n, n), the softmax of the last metric with a positive definite gradient. Such dual variables are strict, and others
+    can be mixed with them. If no metric had such a gradient, "interior" is looked for when the estimated gap is small.
     """
     began, r = time.perf_counter(), f.Y.shape[1]
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)

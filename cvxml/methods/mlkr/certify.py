@@ -64,7 +64,9 @@ class Figures(NamedTuple):
     """The objective of a metric and its first-order values, as balls.
 
     first: |A|^2, |dF/dA|^2, dF(tA)/dt at t = 1, and the decrease by a free row. turns: the sum of the absolute values
-    of the terms of dF(tA)/dt at t = 1. to_limit: |F - limit of F along multiples of the metric|.
+    of the terms of dF(tA)/dt at t = 1.
+
+    to_limit: |F - limit of F along multiples of the metric|.
     """
 
     objective: Any

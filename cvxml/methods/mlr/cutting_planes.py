@@ -60,9 +60,11 @@ class CuttingPlanes:
     """The state of the solver: the iterate M (d, d), and the listed rows `cuts` with their dual variables `price` (m,).
 
     worst: a function from a metric to the values of the worst row of each group (g,), and these rows as cuts. cuts,
-    price: the first listed rows and their dual variables. groups: the number of groups. c: the weight of a slack. After
-    `begin` and after each `step`, best is the best M so far, with `objective`. best_price are the dual variables with
-    the largest lower bound so far, `bound`; they belong to the rows best_cuts.
+    price: the first listed rows and their dual variables.
+
+    groups: the number of groups. c: the weight of a slack. After `begin` and after each `step`, best is the best M so
+    far, with `objective`. best_price are the dual variables with the largest lower bound so far, `bound`; they belong
+    to the rows best_cuts.
     """
 
     def __init__(

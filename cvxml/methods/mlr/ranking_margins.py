@@ -137,7 +137,9 @@ class Ranked:
         """Return the exact interval that contains the optimum.
 
         The lower end is the bound of the dual variables. The upper end is the objective, with the worst rankings, at a
-        psd matrix of fractions near M. root: R with R R^T near M, if known. as_stored: do not scale the dual variables.
+        psd matrix of fractions near M. root: R with R R^T near M, if known.
+
+        as_stored: do not scale the dual variables.
         """
         mu, rows = read(self.all_of, dual)
         family, duals = self.family(rows), [Duals(mu, np.arange(len(mu)))]

@@ -128,8 +128,10 @@ def algorithm1(
     """Run `n_steps` iterations of Algorithm 1 from the metric `start` (d, d), by default 0.
 
     paper: True runs the algorithm as printed, False the corrected one. every: the objective is computed after each
-    `every`-th iteration and after the last. lower_bound: of the optimum, from a certificate of the same problem
-    (`cvxml.solve(...).lower_bound`); the gaps are objectives minus this bound.
+    `every`-th iteration and after the last.
+
+    lower_bound: of the optimum, from a certificate of the same problem (`cvxml.solve(...).lower_bound`); the gaps are
+    objectives minus this bound.
     """
     n, d = X.shape
     usable = N.usable

@@ -76,7 +76,9 @@ def interior(edges: FloatArray, sign: FloatArray, lam: float, cap: float) -> Ite
     """Yield feasible dual variables v (rows, K) that approach the optimum, until rounding stops the method.
 
     edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding. v:
-    u for impostors, w for targets. cap: 1/n, the upper limit of the sum of a row's u, and of its w.
+    u for impostors, w for targets.
+
+    cap: 1/n, the upper limit of the sum of a row's u, and of its w.
     """
     return _Interior(edges, sign, lam, cap).run()
 

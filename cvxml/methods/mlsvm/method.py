@@ -123,10 +123,12 @@ class MLSVM(FamilyMethod[Instance]):
 
         objective; targets, impostors (one list for each point) and their squared distances in M: target_distances,
         impostor_distances; usable: the number of usable points; ties: the number of points with a tie at the boundary
-        of the neighbourhood. active_impostor and active_target: the indices of x- and x+, the nearest impostor and the
-        furthest target in M, -1 if the constraint is vacuous. xi (n,); violated: the points with xi > 0; subgradient
-        (d, d); eta = 1/(lam (t+1)). A_third, A_two_thirds, A_next (d, d): after the subgradient step, then projected to
-        the psd cone, then scaled into the ball of radius 1/sqrt(lam).
+        of the neighbourhood.
+
+        active_impostor and active_target: the indices of x- and x+, the nearest impostor and the furthest target in M,
+        -1 if the constraint is vacuous. xi (n,); violated: the points with xi > 0; subgradient (d, d); eta = 1/(lam
+        (t+1)). A_third, A_two_thirds, A_next (d, d): after the subgradient step, then projected to the psd cone, then
+        scaled into the ball of radius 1/sqrt(lam).
         """
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
@@ -269,8 +271,10 @@ def algorithm1(
     """Run Algorithm 1 of the paper, corrected or (`paper=True`) as printed, and record its certified gap.
 
     lower_bound: a lower bound of the optimum; by default the fast solver computes it. start: A_1 (d, d), psd, of norm
-    at most 1/sqrt(lam), default 0. every: steps between two measurements of the gap. params: the parameters of MLSVM,
-    for example lam. Raises ValueError for bad input.
+    at most 1/sqrt(lam), default 0.
+
+    every: steps between two measurements of the gap. params: the parameters of MLSVM, for example lam. Raises
+    ValueError for bad input.
     """
     given = instance(X, y, **params)
     first = _start(start, given)

@@ -78,6 +78,7 @@ def neighborhood_of(
 
     neighborhood: "knn" takes the `n_neighbors` nearest points of any class, as in the paper. "per-class" takes the
     `n_neighbors` nearest points of the same class, and the `n_neighbors` nearest points of all other classes together.
+
     neighbors: explicit lists, which take precedence. names: the classes, for messages. nearest_of(rows, columns, k):
     replaces Euclidean distances, for example by those of a kernel. It returns the k nearest of the points `columns` for
     each of the points `rows`, and a mask of the ties. Raises ValueError if n_neighbors is no integer or too large for

@@ -56,8 +56,9 @@ def search(
     """Return a metric and its dual variables. If the tolerance is not proved, its gap is at most that of A = 0.
 
     tol: relative gap at which the search may stop. max_iter: number of gradient steps, Newton rounds and interior-point
-    iterations. start: the metric and the dual variables of another solution. callback: called with a `Step` of the
-    history.
+    iterations. start: the metric and the dual variables of another solution.
+
+    callback: called with a `Step` of the history.
     """
     if len(p.N.usable) == 0:
         return zero_metric(p)
@@ -197,8 +198,9 @@ class Progress:
     def done(self, at: At, phase: str, iteration: int) -> bool:
         """Record the point `at`, and return True if the solve is done.
 
-        This is so if the gap is at most tol/2 times the scale, or if the optimum is 0 up to rounding. phase, iteration:
-        the kind and the number of the step, for the history.
+        This is so if the gap is at most tol/2 times the scale, or if the optimum is 0 up to rounding.
+
+        phase, iteration: the kind and the number of the step, for the history.
         """
         self.iteration = iteration
         gap = at.gap

@@ -167,9 +167,11 @@ def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
     """Return the intermediates at A (d, d), by name.
 
     objective. D_similar, D_dissimilar: squared distances of the pairs. spent: the sum of D_similar, at most 1 if A is
-    feasible. scaled_objective: the objective at A / spent, the best multiple of A within the budget.
-    distances: of the dissimilar pairs, not squared. c: 1 / distances, inf at 0. S (d, d): the sum of X_ij over similar
-    pairs. gradient (d, d): -1/2 sum_t c_t X_t over the dissimilar pairs at a positive distance.
+    feasible.
+
+    scaled_objective: the objective at A / spent, the best multiple of A within the budget. distances: of the dissimilar
+    pairs, not squared. c: 1 / distances, inf at 0. S (d, d): the sum of X_ij over similar pairs. gradient (d, d): -1/2
+    sum_t c_t X_t over the dissimilar pairs at a positive distance.
     """
     D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
     D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])

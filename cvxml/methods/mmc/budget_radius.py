@@ -27,8 +27,9 @@ def radius(E: FloatArray, within: Budget, judged: JudgedMatrix, gap: float) -> f
     """Return a bound of the Frobenius distance from the metric given to the optimum; inf without a proof.
 
     E (q, d): x_i - x_j of the dissimilar pairs. within: the budget, with its coordinates z. judged: the metric that was
-    certified in place of the metric given. gap: its gap plus rounding error. The distance between the metric given and
-    the metric judged is added.
+    certified in place of the metric given.
+
+    gap: its gap plus rounding error. The distance between the metric given and the metric judged is added.
     """
     assert isinstance(judged.feasibility, BudgetFeasibility)
     of = _diagonal(E, within, gap) if isinstance(within, DiagonalBudget) else _full(E, within, gap)
@@ -60,8 +61,11 @@ def _by_curvature(F: FloatArray, moved: FloatArray, reach: FloatArray, size: flo
     """Return the radius sqrt(2 gap / m) of the module docstring, in units of the features; inf without a proof.
 
     F (q, p): squared distances of the dissimilar pairs are D = F M, with M (p,) the entries of a metric in the
-    coordinates of the module docstring. moved (q,): error bounds of the rows of F, in norm. reach (q,): upper bounds of
-    D within the budget. size: factor from a distance in these coordinates to a distance between metrics.
+    coordinates of the module docstring.
+
+    moved (q,): error bounds of the rows of F, in norm. reach (q,): upper bounds of D within the budget.
+
+    size: factor from a distance in these coordinates to a distance between metrics.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         k, norms = 1 / (4 * reach * np.sqrt(reach)), np.linalg.norm(F, axis=1)

@@ -271,8 +271,10 @@ def dual_matrix(dual: Dual, name: str, d: int) -> FloatArray:
 class Limit(NamedTuple):
     """The limit of the objective of t Q as t tends to infinity.
 
-    value: the limit, where nearly equal distances count as ties. best: True if every p_i is proved to tend to its upper
-    bound, for all ties that are possible within the rounding error.
+    value: the limit, where nearly equal distances count as ties.
+
+    best: True if every p_i is proved to tend to its upper bound, for all ties that are possible within the rounding
+    error.
     """
 
     value: float  # near ties count as ties

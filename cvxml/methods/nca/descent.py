@@ -247,8 +247,10 @@ def _partner_exponentials(
     """Return s_ij e^(-d_ij - top_i + shift_i) for rows i and partner columns j of a block, and shift (b,).
 
     The partner columns are those with s_ij > 0. P (b, n): e^(-d_ik - top_i), with top_i (b,) the largest exponent of
-    row i. left, right: the factors with left right^T = -d (n, n). shift_i is 0 unless the exponentials of all partners
-    of i underflow in P.
+    row i.
+
+    left, right: the factors with left right^T = -d (n, n). shift_i is 0 unless the exponentials of all partners of i
+    underflow in P.
     """
     W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
     shift = np.zeros(len(W))

@@ -81,8 +81,9 @@ class Row(NamedTuple):
 class Shares(NamedTuple):
     """The convex step at the metric V = M M^T, and the rows q of its bound.
 
-    root (d, r): M. D: the distances are D 2^unit, with integers D. found: the `Row` of each usable point. mixture: the
-    rows q; None if no theta makes Z positive definite, or if sum c_i (H(q_i) + tangent_i) is not positive.
+    root (d, r): M. D: the distances are D 2^unit, with integers D. found: the `Row` of each usable point.
+
+    mixture: the rows q; None if no theta makes Z positive definite, or if sum c_i (H(q_i) + tangent_i) is not positive.
     """
 
     root: FloatArray  # M (d, r)

@@ -32,7 +32,9 @@ class Instance(NamedTuple):
     """Checked data of NCA.
 
     X (n, d): the points. y (n,): codes of the classes; zeros if a similarity was given. similarity: s (n, n); None for
-    classes. m: the largest allowed rank of the metric. criterion: "f" or "g". names: those of the classes.
+    classes. m: the largest allowed rank of the metric.
+
+    criterion: "f" or "g". names: those of the classes.
     """
 
     X: FloatArray  # (n, d)

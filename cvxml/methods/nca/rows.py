@@ -238,8 +238,11 @@ class Surplus(NamedTuple):
 class FirstOrder(NamedTuple):
     """First derivatives of F = -f or -g at a metric Q = A^T A, in coordinates where the points have unit covariance.
 
-    value: F and a bound of its error. length: |A|. gradient: |dF/dA|, with its rounding error added. least: the
-    smallest eigenvalue of dF/dQ minus its rounding error, if a row of A is unused, else 0. slope: dF(tA)/dt at t = 1.
+    value: F and a bound of its error. length: |A|. gradient: |dF/dA|, with its rounding error added.
+
+    least: the smallest eigenvalue of dF/dQ minus its rounding error, if a row of A is unused, else 0. slope: dF(tA)/dt
+    at t = 1.
+
     turns: the sum of the absolute values of the terms of the slope; if |A| is less than 1, that at |A| = 1.
     """
 

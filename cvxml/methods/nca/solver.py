@@ -64,7 +64,9 @@ class Run:
     """The result of one descent from one start.
 
     name: that of the start. A: in the coordinates. value: the objective. dual: dual variables of the step at A, if a
-    literal run computed them. metric (d, d): that of the features, if it is not A^T A in the units of the points.
+    literal run computed them.
+
+    metric (d, d): that of the features, if it is not A^T A in the units of the points.
     """
 
     name: str  # of the start

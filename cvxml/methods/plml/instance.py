@@ -32,7 +32,9 @@ class Instance(Compared):
     """Checked data: points, triplets, the weights W (n, m) of the basis metrics, and the parameters.
 
     smooth: the problem of the weights, None if weights were given without anchors. similarity: the user's value. drawn:
-    True if the anchors come from k-means. solved: True if the weights were computed here.
+    True if the anchors come from k-means.
+
+    solved: True if the weights were computed here.
     """
 
     W: FloatArray  # (n, m)

@@ -140,9 +140,10 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input, and if the problem is unbounded or too close to it.
 
-    X (n, d), y (n,) labels. prior: "identity", "covariance" or (d, d). pairs: similar and dissimilar pairs, by default
-    from the labels. lam >= 0. eta > 0, by default 1 / (2 ||C^T T C||) for the signed sum T over pairs. C is a root of
-    the prior: M_0 = C C^T.
+    X (n, d), y (n,) labels. prior: "identity", "covariance" or (d, d).
+
+    pairs: similar and dissimilar pairs, by default from the labels. lam >= 0. eta > 0, by default 1 / (2 ||C^T T C||)
+    for the signed sum T over pairs. C is a root of the prior: M_0 = C C^T.
     """
     lam = check_number(lam, "lam")
     if lam < 0:
@@ -241,7 +242,9 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 
     objective; S (d, d); tr_SM; log_det; off, the sum of |M_ij| for i != j; zeros, the number of these M_ij that are 0;
     inverse (d, d) of M, NaN if M is singular. At the optimum, the inverse has the diagonal of S and its other entries
-    are within lam of S. gap_if_feasible: tr S M + lam off - d, the gap if the inverse has these two properties.
+    are within lam of S.
+
+    gap_if_feasible: tr S M + lam off - d, the gap if the inverse has these two properties.
     """
     X, d = given.X, len(M)
     spent = [float(np.trace(np.linalg.solve(given.prior, M)))]

@@ -81,8 +81,9 @@ def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) -> Chosen:
     """Return a set with a large S + Delta for each point of class y (n,), and this value: Algorithm 3.
 
-    near: the nearest points of each class. Lam (R, R): Lam[y, r] is the loss of a vote that r wins. tau: 1, as in the
-    listing of the paper, leaves out sets with a tie for most votes; 0 includes them.
+    near: the nearest points of each class. Lam (R, R): Lam[y, r] is the loss of a vote that r wins.
+
+    tau: 1, as in the listing of the paper, leaves out sets with a tie for most votes; 0 includes them.
     """
     cost, taken = table(near.D, tau)
     values = Lam[y] - cost
@@ -119,8 +120,10 @@ def sgd(
     """Run Algorithm 1 from W (d, d): at most `n_epochs` passes over the points in random order.
 
     F is measured exactly after each pass, and the run stops if it is at most `target`. batch_size: points in a
-    mini-batch. paper: True for the printed step, False for the corrected step. printed_inference: True for the greedy
-    sets, False for exact inference; None stands for the value of `paper`.
+    mini-batch.
+
+    paper: True for the printed step, False for the corrected step. printed_inference: True for the greedy sets, False
+    for exact inference; None stands for the value of `paper`.
     """
     printed = paper if printed_inference is None else printed_inference
     with one_blas_thread():

@@ -214,8 +214,9 @@ def duals_at_zero(
 
     q (m,), sets: approximate weights. Only sets of a point with the largest Delta, worst (n,), are kept. Their dual
     variables are made to sum to C for each point, exactly. They are a proof if their matrix G has no positive
-    eigenvalue. known (e, 2): the pairs i, j with j in known_i. nu (e,), exchanges (e, 3): dual variables of exchanges
-    i, j, l in a leaf of a tree; they are part of G.
+    eigenvalue. known (e, 2): the pairs i, j with j in known_i.
+
+    nu (e,), exchanges (e, 3): dual variables of exchanges i, j, l in a leaf of a tree; they are part of G.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     q, sets = scaled(q[on], sets[on]), sets[on]
@@ -240,7 +241,9 @@ class Inferred(NamedTuple):
     """The sets that the psd metric W (d, d) chooses: h* and the worst set of each point.
 
     latent (n, k): h*. worst (n, k): the set h with the largest Delta_ih - sum_{j in h} D_ij; largest (n,) is that
-    value. error: a bound of the error of F, because rounding may hide better sets.
+    value.
+
+    error: a bound of the error of F, because rounding may hide better sets.
     """
 
     W: FloatArray

@@ -50,10 +50,11 @@ def exact_interval(
 ) -> Exact:
     """Return an interval that contains the optimum of the convex step of `W` (d, d), from any weights `dual`.
 
-    dual: "q" (m,) and "q_index" (m, 1 + k), a point and its set. root (d, r): M with M M^T near W. psd (d, r): L with
-    L L^T near P_+(-G), where G is the matrix of the dual variables (`Sets.weights` of certify.py). By default both are
-    computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes among
-    the classes.
+    dual: "q" (m,) and "q_index" (m, 1 + k), a point and its set. root (d, r): M with M M^T near W.
+
+    psd (d, r): L with L L^T near P_+(-G), where G is the matrix of the dual variables (`Sets.weights` of certify.py).
+    By default both are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to
+    split the votes among the classes.
     """
     check_dual(dual)
     check_splits(p)

@@ -264,7 +264,9 @@ class Point:
     """A metric W (d, d), psd, the results of the two inferences at W, and F.
 
     norm2: ||W||^2. near: the nearest points. offending: the cheapest set of each class, with ties for most votes
-    allowed. worst (n,): the largest S + Delta. latent (n, k): h*. own (n,): the cost of h*.
+    allowed. worst (n,): the largest S + Delta. latent (n, k): h*.
+
+    own (n,): the cost of h*.
     """
 
     W: FloatArray

@@ -192,8 +192,10 @@ class SSVM(StationaryMethod[Instance]):
 
         solver: "fast" (step.py). "clarabel" or "scs" solve each step literally, by constraint generation through cvxpy
         (small n). "global" is branch and bound, for n of about 10 to 20: it proves a metric optimal to tol * ||W||^2,
-        or gives the gap when the time is up. max_iter: CCCP steps from each start. init: the starts; if `start` is
-        given, its metric replaces them. callback: called after each step.
+        or gives the gap when the time is up.
+
+        max_iter: CCCP steps from each start. init: the starts; if `start` is given, its metric replaces them. callback:
+        called after each step.
         """
         if solver == "global":
             return search_globally(given, init, tol, random_state, start, callback)

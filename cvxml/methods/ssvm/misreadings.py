@@ -61,8 +61,10 @@ class Misread(NamedTuple):
     """A misreading of equations (5) and (6): other sets, another Delta, or no cone.
 
     strict: the first max leaves out sets with a tie for most votes. tied: the second max includes sets where the own
-    class is tied for most votes. optimistic: Delta = 0 for these sets. once: h*_i is chosen once, by Euclidean
-    distance. itself: a point counts among its k neighbours, at distance 0. cone: W must be psd.
+    class is tied for most votes.
+
+    optimistic: Delta = 0 for these sets. once: h*_i is chosen once, by Euclidean distance. itself: a point counts among
+    its k neighbours, at distance 0. cone: W must be psd.
     """
 
     strict: bool = False  # the first max is over sets with one winner: tau = 1
@@ -79,7 +81,9 @@ class At(NamedTuple):
     """The sets of a misreading at a metric W, for n points.
 
     cost (n, R), sets (n, R, k): the cheapest set for each class, and its cost, the sum of its distances. latent_cost
-    (n,), latent (n, k): the same for h*. worst (n,): the first max of the loss L_i.
+    (n,), latent (n, k): the same for h*.
+
+    worst (n,): the first max of the loss L_i.
     """
 
     cost: FloatArray  # (n, R), of the cheapest set for each class

@@ -192,7 +192,9 @@ class StepResult:
     """The result of a convex step.
 
     best: the best point found. objective: that of the step at `best`; inf if it is not known. bound: a lower bound of
-    the optimum of the step. stationary: True if the step can gain at most tol * ||W||^2 at the metric before it.
+    the optimum of the step.
+
+    stationary: True if the step can gain at most tol * ||W||^2 at the metric before it.
     """
 
     best: Point
