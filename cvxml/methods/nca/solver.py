@@ -451,7 +451,12 @@ class Solver:
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
         better = self.metric(self._better_multiple(found.A))
-        if found.status is Status.INTERRUPTED or self.limited or self.at_infinity(Q) or self.tends_to_infinity(A):
+        if (
+            found.status is Status.INTERRUPTED
+            or self.limited
+            or self.at_infinity(Q)
+            or self.tends_to_infinity(A)
+        ):
             return better, {"R": Q, "interior": Q}
         step = self.pairs.hold(A)
         R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
