@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from cvxml.core.clock import look
 from cvxml.core.exact import flint
@@ -57,6 +56,8 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     """
     points, graph = _as_integers(X), _graph(len(X), pairs)
     # Points connected by a path of pairs differ by a vector of the span, so one of them represents them all.
+    from scipy.sparse.csgraph import connected_components  # takes a tenth of a second to load
+
     count, component = connected_components(graph, directed=False)
     edges = _edges(points, graph)
     dimension = rank_of(edges)
@@ -86,6 +87,8 @@ def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
 
     They span the same space as the differences along all edges.
     """
+    from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second to load
+
     tree = minimum_spanning_tree(graph).tocoo()
     edges: np.ndarray = points[tree.row] - points[tree.col]
     return edges
