@@ -1,8 +1,9 @@
-"""Options for data, parameters and a metric, and their values: for solve, check and evaluate."""
+"""Options for data, parameters and a metric, and their values: for solve, check, evaluate and data."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,29 @@ def add_problem(
 
     command.usage = f"{command.prog} METHOD DATA [OPTION ...]"
     command.add_argument("method", metavar="METHOD", help="a method id, see `cvxml list`")
+    _add_data(command)
+    add_parameters(command, arguments, solving)
+    command.add_argument("--json", action="store_true", help="JSON on stdout")
+
+
+def add_table(commands: Any) -> None:
+    """Add the command `data` to the commands of the parser."""
+    command = commands.add_parser("data", help="print a data set as CSV, for programs in other languages")
+    _add_data(command)
+    command.set_defaults(run=_print_table)
+
+
+def _print_table(parsed: argparse.Namespace) -> int:
+    """Print the points with the labels in the last column. Each number has all its digits."""
+    X, y, names = _read(parsed)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([*(names or (f"x{k}" for k in range(X.shape[1]))), "class"])
+    for row, label in zip(X.tolist(), y.tolist(), strict=True):
+        writer.writerow([*map(repr, row), label])
+    return 0
+
+
+def _add_data(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "data", metavar="DATA", help=".csv, .tsv, .txt, .data, .npz, .npy or .json file, or an embedded set"
     )
@@ -71,8 +95,6 @@ def add_problem(
         "from 0 on, without the index",
     )
     command.add_argument("--standardize", action="store_true", help="z-score the features first")
-    add_parameters(command, arguments, solving)
-    command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 
 def add_candidate(command: argparse.ArgumentParser) -> None:
@@ -97,11 +119,18 @@ def problem(parsed: argparse.Namespace, solving: bool = False) -> Problem:
 
     solving: the command is `solve`, which takes more parameters than `check` and `evaluate`.
     """
-    from cvxml import datasets
     from cvxml.cli.parameters import given
-    from cvxml.core.files import Settled, load_table, settled
 
     params = given(parsed, solving)
+    X, y, names = _read(parsed)
+    return Problem(X, y, params, names)
+
+
+def _read(parsed: argparse.Namespace) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return X (n, d), y (n,) and the names of the features. One line on the standard error says what was read."""
+    from cvxml import datasets
+    from cvxml.core.files import Settled, load_table, settled
+
     asked = settled(**{name: getattr(parsed, name) for name in Settled.__dataclass_fields__})
     place = Path(parsed.data)
     is_file = not parsed.data.startswith("openml:") and (place.suffix or place.exists())
@@ -112,7 +141,7 @@ def problem(parsed: argparse.Namespace, solving: bool = False) -> Problem:
     # flushed at once, so that no other output comes before it
     sys.stderr.write(_what_was_read(parsed.data, table, parsed.standardize) + "\n")
     sys.stderr.flush()
-    return Problem(X, y, params, table.names)
+    return X, y, table.names
 
 
 def _what_was_read(source: str, table: Table, standardized: bool) -> str:

@@ -150,7 +150,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
-    from cvxml.cli.data import add_candidate, add_problem
+    from cvxml.cli.data import add_candidate, add_problem, add_table
     from cvxml.cli.demo import add_demo
     from cvxml.cli.lesson import add_lesson
     from cvxml.cli.output import add_force
@@ -273,6 +273,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_certify)
 
+    add_table(commands)
     add_commands(commands)
     add_lesson(commands)
     add_demo(commands)

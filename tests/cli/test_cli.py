@@ -28,10 +28,30 @@ from tests.schemas import schema
 both_formats = pytest.mark.parametrize("ending", ["json", "npz"])
 
 
+@pytest.mark.parametrize("given", [("wine",), ("rings",), ("iris", "--standardize")])
+def test_an_embedded_set_is_printed_as_a_table_that_is_read_again_to_the_last_digit(
+    cli: Cli, tmp_path: Path, given: tuple[str, ...]
+) -> None:
+    name, *options = given
+    X, y = cvxml.datasets.load(name)
+    place = tmp_path / "table.csv"
+    answer = cli("data", name, *options)
+    place.write_text(answer.out)
+    again, labels = cvxml.datasets.read(place)
+    assert np.array_equal(again, cvxml.datasets.standardize(X) if options else X)
+    assert np.array_equal(labels.astype(y.dtype), y)
+
+
+def test_a_table_of_a_file_keeps_its_names_and_labels(cli: Cli, tmp_path: Path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_text('species,width,"length, cm"\n"a, b",1.5,2\nc,3,0.1\n')
+    assert cli("data", place).out == 'width,"length, cm",class\n1.5,2.0,"a, b"\n3.0,0.1,c\n'
+
+
 def test_list_show_help_version(cli: Cli) -> None:
     assert all(name in cli("list").out for name in (*names(), "iris", "rings"))
     assert cli("--version").out == f"cvxml {cvxml.__version__}\n"
-    for command in ("list", "show", "solve", "check", "evaluate", "certify", "verify"):
+    for command in ("list", "data", "show", "solve", "check", "evaluate", "certify", "verify"):
         assert command in cli("--help").out
         assert cli(command, "--help")[::2] == (0, "")
     for method in names():
