@@ -2074,7 +2074,9 @@ class LFDA(Problem):
             if psd(left - s_b * (size.denominator * s.denominator)):
                 bound = -(self.r * s + (s_w * N).sum() * size)
                 return bound - ALLOWED * abs(bound)
-        raise ValueError("no N is found for this s")
+        raise ValueError(
+            "the stored dual variable s proves no lower bound: no matrix N was found that is feasible with it"
+        )
 
 
 def half_power(x):

@@ -122,8 +122,8 @@ def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
     s = unit_scale(X)
     if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= weight <= LARGEST**3):
         raise ValueError(
-            f"{name}={weight:g} with features that spread over about {s:.3g} cannot be computed in double precision; "
-            f"rescale: X / s with {follows} is the same problem"
+            f"{name}={weight:g} with features that spread over about s = {s:.3g} cannot be computed in double "
+            f"precision; rescale: X / s with {follows} is the same problem"
         )
 
 

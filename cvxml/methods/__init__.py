@@ -75,7 +75,7 @@ def get_stationary(method: str) -> StationaryMethod[Any]:
     """Return the method with this id. Raises ValueError if its problem is convex."""
     found = get(method)
     if not isinstance(found, StationaryMethod):
-        raise ValueError(f"{method} is convex, so it has no convex step")
+        raise ValueError(f"{method} is convex: a convex step is a part of methods that are not convex")
     return found
 
 

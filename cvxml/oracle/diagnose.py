@@ -421,9 +421,13 @@ def _best(diagnosis: Diagnosis) -> str:
     if times is None and diagnosis.unlisted:
         return f"The report does not list another problem: {diagnosis.unlisted}"
     if times is None or times <= 1:
-        return "Without a fitted number, no relative gap was found that is clearly smaller than " + yours
+        return (
+            "No other problem that was tried, without a fitted weight or factor, has a clearly smaller relative gap than "
+            f"{yours}"
+        )
     said = (
-        f"Without a fitted number, the smallest relative gap found is {times:.3g} times smaller than {yours}"
+        "Among the other problems that were tried, without a fitted weight or factor, the smallest relative gap is "
+        f"{times:.3g} times smaller than {yours}"
     )
     return (
         f"{said}. The report does not list that problem: {diagnosis.unlisted}" if diagnosis.unlisted else said

@@ -47,9 +47,15 @@ def fresh_cases(
     able = STILL_TRUE | MAY_VANISH
     kept = [case for case in cases if case.kind == "problem" and able.issuperset(case.flags)]
     if not kept:
+        given = sorted({flag for case in cases for flag in case.flags if flag not in able})
+        why = (
+            f"their flags {', '.join(given)} hold for the stored points only"
+            if given
+            else "each is a part of a problem"
+        )
         raise ValueError(
-            "seed: these cases cannot be drawn anew; choose problems without flags, or only with these flags: "
-            f"{', '.join(sorted(able))}"
+            f"seed: none of these cases can be drawn with other points: {why}; choose whole problems without flags, "
+            f"or only with these: {', '.join(sorted(able))}"
         )
     found = []
     for case in kept:

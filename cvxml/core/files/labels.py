@@ -223,7 +223,8 @@ def _reals(values: list[float]) -> NDArray[Any]:
     for place, value in enumerate(values):
         if isinstance(value, int) and abs(value) >= LARGEST and is_rounded(value, float(value)):
             raise Unsettled(
-                f"y[{place}] is {value!r:.40} beside fractions, and double precision rounds it; {ANEW}"
+                f"y[{place}] is {value!r:.40}; y also holds numbers that are not integers, so all are read in double "
+                f"precision, which rounds this one; {ANEW}"
             )
     return _whole_if_all_are(np.array(values, dtype=np.float64))
 

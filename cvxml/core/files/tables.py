@@ -168,8 +168,8 @@ def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bo
     at, last = words[0], columns[-1]
     if index is None and at == 0 and 2 * len(set(held.texts[0])) > len(held.numbers) > 2:
         raise Unsettled(
-            f"{held.called(0)} holds labels, or names of the rows; give --label first if they are labels; if they only "
-            f"name the rows, {LEFT_OUT}"
+            f"{held.called(0)} holds labels, or names of the rows; if they are labels, give '--label first'; if they "
+            f"only name the rows, {LEFT_OUT}"
         )
     if at != last and _plausible(held, last):
         raise Unsettled(

@@ -132,7 +132,10 @@ def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors
         #:   | h_i^* = \operatorname*{argmax}_{h : \Delta(y_i, h) = 0} S_{\mathbf{W}}(\mathbf{x}_i, h)
         #:     \text{ at the current } \mathbf{W} \text{; } \Delta = 0 \text{: } y_i \text{ wins}
         if len(h) != k or len(set(h)) != k or i in h or not wins(votes(y, h, R), int(y[i])):
-            raise ValueError(f"h_star[{i}] = {h} is not a set of {k} others where class {y[i]} wins")
+            raise ValueError(
+                f"h_star[{i}] = {h} must be {k} different points without {i} itself, and class {y[i]} must win "
+                "their vote"
+            )
     #: P = sum_i Psi(x_i, h*_i) | P = \sum_i \Psi(\mathbf{x}_i, h_i^*)
     return np.asarray(np.sum([Psi(X, i, h) for i, h in enumerate(h_star)], axis=0), dtype=np.float64)
 

@@ -280,7 +280,7 @@ def test_a_latent_set_must_be_one() -> None:
     X, y, Lam = data(5, 6, 2)
     good = enumeration.h_star(X, y, np.eye(2), 1)
     for wrong in [(0,), (1,), (2, 4), ()]:  # the point itself, the other class, two points, none
-        with pytest.raises(ValueError, match=r"h_star\[0\] = .* is not a set of 1 others where class 0 wins"):
+        with pytest.raises(ValueError, match=r"h_star\[0\] = .* 1 different"):
             problem.enumerated(X, y, 1, 1.0, Lam, [wrong, *good[1:]])
     with pytest.raises(ValueError, match="one set for each point: 6, got 5"):
         problem.enumerated(X, y, 1, 1.0, Lam, good[1:])
