@@ -422,8 +422,8 @@ def _best(diagnosis: Diagnosis) -> str:
         return f"The report does not list another problem: {diagnosis.unlisted}"
     if times is None or times <= 1:
         return (
-            "No other problem that was tried, without a fitted weight or factor, has a clearly smaller relative gap than "
-            f"{yours}"
+            "No other problem that was tried, without a fitted weight or factor, has a clearly smaller relative gap "
+            f"than {yours}"
         )
     said = (
         "Among the other problems that were tried, without a fitted weight or factor, the smallest relative gap is "

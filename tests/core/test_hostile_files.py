@@ -114,6 +114,7 @@ PLACES: dict[str, dict[str, str]] = {
     "check": {**{k: f"{v} --metric eye.npy" for k, v in PROBLEM.items()}, **CANDIDATE, "--queries": QUERIES},
     "evaluate": {**{k: f"{v} --metric eye.npy" for k, v in PROBLEM.items()}, **CANDIDATE},
     "certify": {"file": "{}"},
+    "data": {"DATA": "{}"},
 }
 
 
