@@ -3015,9 +3015,11 @@ class GLML(Problem):
         return size
 
     def proof(self, matrix, dual):
-        """Objective, bound, scale and gap, each summed over the queries.
+        """Objective, bound, scale and gap. Objective, bound and gap are sums over the queries.
 
-        The scale is chosen so that gap / scale is the largest ratio of gap and scale of a query.
+        The scale is the sum of the gaps, divided by the largest ratio of gap and scale of a query. If all gaps are 0,
+        it is the
+        sum of the scales.
         """
         A = self.at_queries(matrix)
         require(len(A) == len(dual["y"]) == len(dual["u"]), "there must be one metric for each query")
@@ -3775,7 +3777,10 @@ def nearest_psd(M):
 def of_part(case, answer):
     """The first mistake in an answer to a case of the kind "part", as a text; empty if all numbers agree.
 
-    answer: a dict from names to numbers.
+    Such a case asks for intermediate results of a method by name, for example the neighbours, and gives the right ones.
+    answer: a dict from names to numbers. Lists named in case["sets"] may have any order; other numbers must agree with
+    the
+    right ones to case["tolerance"], relative to the largest of them, or to 1 if that is larger.
     """
     if not isinstance(answer, dict):
         return 'there is no "answer" with the numbers of the part'

@@ -2,7 +2,8 @@
 
 A misreading is another problem that a program may solve by mistake. An `OtherProblem` holds its inputs: points, labels,
 parameters, and if needed another method or another form of the metric. Our own dual variables give the lower bound of
-each gap.
+each gap. If a problem is not convex, the gap is that of its convex step at the metric. The convex step is the convex
+problem that the method solves next. A `Left` holds the gap that is left, absolute and relative to the scale.
 """
 
 from __future__ import annotations
@@ -331,10 +332,11 @@ def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution
 
 
 def _share(proof: Certificate, tol: float) -> Left:
-    """Return the relative gap of the convex step at a metric; without a step, the relative first-order residual.
+    """Return the gap of the convex step at a metric, from its certificate; without a step, the first-order residual.
 
-    proof: the certificate of the metric. tol: the user's tolerance. The result is `NOTHING_KNOWN` if double precision
-    cannot decide at this tolerance.
+    proof: the certificate of the metric. tol: the user's tolerance. The residual is relative to the scale. The result
+    is
+    `NOTHING_KNOWN`, a relative gap of inf, if double precision cannot decide at this tolerance.
     """
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):

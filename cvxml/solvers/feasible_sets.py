@@ -64,7 +64,10 @@ class FeasibleSet(ABC):
         """The directions that stay on the face of v, restricted to the entries in the mask `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """A limit of the Newton step of each entry along the negative gradient: `most`, or less. Same shape as v."""
+        """The step length of a Newton step for each entry, in the shape of v: `most`, or less.
+
+        An entry without curvature moves by minus its gradient times this length. Curvature makes the step shorter.
+        """
         return np.broadcast_to(most, v.shape)
 
 
@@ -158,11 +161,13 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """A limit of the Newton step: `most`, or less if a row would move by more than about half its cap.
+        """The step length of a Newton step for each entry: `most`, or less in a row that would move too far.
 
-        The objective has a small curvature in a row with short differences of points. Without this limit such a row
-        would move by many times its cap, and other rows would move against it. After the projection, both would be
-        wrong.
+        An entry without curvature moves by minus its gradient times this length, and a row may move by about half its
+        cap. The
+        objective has a small curvature in a row with short differences of points. Without this limit such a row would
+        move by
+        many times its cap, and other rows would move against it. After the projection, both would be wrong.
         """
         signed, positive = self.sign * slope, v > 0
         u, w = _spread(signed, positive & self.up), _spread(signed, positive & self.down)

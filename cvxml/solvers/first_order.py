@@ -18,7 +18,7 @@ from cvxml.core.metric import FloatArray
 
 
 class Descent(Protocol):
-    """The gradient at one point, ready for a step."""
+    """The gradient at one point v, with the functions that need it: a step, and a bound of the curvature along it."""
 
     def step(self, step: float) -> FloatArray:
         """The next v: the projection of v - step * steps * gradient(v) on the feasible set. steps: see `Dual`."""
@@ -43,7 +43,7 @@ class Dual(Protocol):
         """The image of v, affine in v."""
 
     def descent(self, v: FloatArray, image: FloatArray) -> Descent:
-        """The gradient at v, ready for a step. image: the image of v."""
+        """The gradient at v, as an object that can take a step along it. image: the image of v."""
 
 
 @dataclass(eq=False)

@@ -636,9 +636,11 @@ class LDML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
-    """Return the weights of the losses of similar pairs, dissimilar pairs and self-pairs; 1 if all are 1.
+    """Return the final weight of each loss, an array: similar pairs, dissimilar pairs, then all self-pairs together.
 
-    All self-pairs together have one weight, the last, if w_0 > 0. number: the type of a weight, float or Fraction.
+    For losses "means", the weights are divided by the sum of their kind. The last entry exists only if w_0 > 0. If all
+    weights are 1 and there are no self-pairs, the number 1 is returned. number: float or Fraction, the type of a
+    weight.
     """
     losses, weights, self_pairs = given.weighing
     near, far = map(len, given.pairs)

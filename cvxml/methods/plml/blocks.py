@@ -73,9 +73,10 @@ class BlocksFeasibility(Feasibility):
 
 
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
-    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and the feasibility of A as a matrix made of psd blocks.
+    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A is from the matrices made of psd blocks.
 
-    X (n, d): the points. A is also examined in the units of their features.
+    X (n, d): the points. A is measured in the given units of the features, and also with each feature divided by its
+    spread over the points. It is feasible only if both are: a small error matters for a feature of large values.
     """
     own = blocks_of(A, m)
     inside = in_blocks(own)

@@ -281,7 +281,9 @@ def nothing(k: int) -> Proof:
 class Reduced(NamedTuple):
     """An instance p in fewer coordinates x = axes (X - mean), for the original points X.
 
-    A metric W of p is the metric axes^T W axes of X. The objective of p is scale^4 times that of the original instance.
+    axes (r, d): orthonormal directions, divided by `scale`. A metric W of p is the metric axes^T W axes of X. The
+    objective
+    of p is scale^4 times that of the original instance.
     """
 
     p: Instance

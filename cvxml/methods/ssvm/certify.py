@@ -310,7 +310,9 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
     """Return rho (n,): in `nearest`, the product of the images of i and j has an error of at most rho_i + rho_j.
 
-    X (n, d): the points. W (d, d): the metric. Each feature is measured in units of its largest value after centring.
+    X (n, d): the points. W (d, d): the metric, in the same units. The function itself divides each feature by its
+    largest
+    value after centring, so that one feature of large values does not spoil the bound.
     """
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
