@@ -3018,8 +3018,7 @@ class GLML(Problem):
         """Objective, bound, scale and gap. Objective, bound and gap are sums over the queries.
 
         The scale is the sum of the gaps, divided by the largest ratio of gap and scale of a query. If all gaps are 0,
-        it is the
-        sum of the scales.
+        it is the sum of the scales.
         """
         A = self.at_queries(matrix)
         require(len(A) == len(dual["y"]) == len(dual["u"]), "there must be one metric for each query")
@@ -3779,8 +3778,7 @@ def of_part(case, answer):
 
     Such a case asks for intermediate results of a method by name, for example the neighbours, and gives the right ones.
     answer: a dict from names to numbers. Lists named in case["sets"] may have any order; other numbers must agree with
-    the
-    right ones to case["tolerance"], relative to the largest of them, or to 1 if that is larger.
+    the right ones to case["tolerance"], relative to the largest of them, or to 1 if that is larger.
     """
     if not isinstance(answer, dict):
         return 'there is no "answer" with the numbers of the part'

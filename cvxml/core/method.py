@@ -135,8 +135,7 @@ class Method(ABC, Generic[Given]):
         """Check that `metric` is psd, and return it as an array M of floats.
 
         A matrix that misses psd by at most `FEASIBILITY_TOL` of its norm is projected. Raises ValueError for a larger
-        error,
-        and if the metric violates another constraint of the method that cannot be repaired.
+        error, and if the metric violates another constraint of the method that cannot be repaired.
         """
         return as_metric(metric, self.metric_size(given), name)
 

@@ -335,8 +335,7 @@ def _share(proof: Certificate, tol: float) -> Left:
     """Return the gap of the convex step at a metric, from its certificate; without a step, the first-order residual.
 
     proof: the certificate of the metric. tol: the user's tolerance. The residual is relative to the scale. The result
-    is
-    `NOTHING_KNOWN`, a relative gap of inf, if double precision cannot decide at this tolerance.
+    is `NOTHING_KNOWN`, a relative gap of inf, if double precision cannot decide at this tolerance.
     """
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):

@@ -164,10 +164,9 @@ class TwoSides(FeasibleSet):
         """The step length of a Newton step for each entry: `most`, or less in a row that would move too far.
 
         An entry without curvature moves by minus its gradient times this length, and a row may move by about half its
-        cap. The
-        objective has a small curvature in a row with short differences of points. Without this limit such a row would
-        move by
-        many times its cap, and other rows would move against it. After the projection, both would be wrong.
+        cap. The objective has a small curvature in a row with short differences of points. Without this limit such a
+        row would move by many times its cap, and other rows would move against it. After the projection, both would be
+        wrong.
         """
         signed, positive = self.sign * slope, v > 0
         u, w = _spread(signed, positive & self.up), _spread(signed, positive & self.down)

@@ -82,8 +82,7 @@ class Anchors:
     regularizer: <C, M>. loss: the log sum exp. rows: the rows t of the loss, with their matrices V_t.
 
     level: dual variables a with G(a) = C exactly, if known. For them C - G is 0, so they are feasible without a
-    numerical
-    test.
+    numerical test.
     """
 
     def __init__(

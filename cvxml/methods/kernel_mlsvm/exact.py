@@ -137,7 +137,7 @@ def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
     """Return feasible dual variables near the given ones as integers in units of 2^-BITS, and the sum of u.
 
     The first result maps each pair of u to u, and each pair of w to -w. In these integers, the sums of u and w of a
-    point are exactly equal and at most 1/n.
+    point are exactly equal and at most 1/n. duals: u, the pairs of u, w, and the pairs of w.
     """
     u, u_index, w, w_index = duals
     cap = (1 << BITS) // n

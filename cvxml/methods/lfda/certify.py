@@ -91,10 +91,9 @@ class Embedded(Feasibility):
 
 
 def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
-    """The `Figures` of M (d, d) and its feasibility.
+    """The objective of M (d, d), its distances from the embedding's metric of its range, and its feasibility.
 
-    The figures are the objective of M and its distances from the embedding's metric, as balls. root (d, q): a matrix R
-    with R R^T close to M, if known.
+    Objective and distances are balls. root (d, q): a matrix R with R R^T close to M, if known.
     """
     psd, found = examine(M, given.X)
     T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)

@@ -174,8 +174,7 @@ class OfDiagonal(Objective):
         """Return gradient (r, r) and Hessian (s, s) with respect to dX of f(diagonal of G (I + dX) G^T), at dX = 0.
 
         The entries of the diagonal of G (I + dX) G^T are svec(g g^T)^T svec(I + dX), where g runs over the rows of G.
-        The
-        vectors svec have s = r (r + 1) / 2 entries.
+        The vectors svec have s = r (r + 1) / 2 entries.
         """
         a = np.sum(G**2, axis=1)
         g, H = super().derivatives(np.diag(np.sqrt(a)))

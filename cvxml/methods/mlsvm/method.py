@@ -148,8 +148,9 @@ class MLSVM(FamilyMethod[Instance]):
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """Return the dual variables by name: "u" with "u_index" and "w" with "w_index", as `read` takes them.
+        """Return the dual variables by name: "u" (p,) with "u_index" (p, 2), and "w" (q,) with "w_index" (q, 2).
 
+        Each row of "u_index" is a point and one of its impostors, each row of "w_index" a point and one of its targets.
         Every pair of a usable point with one of its impostors or targets has an entry.
         """
         index, near = given.N.pairs

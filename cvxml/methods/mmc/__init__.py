@@ -587,10 +587,9 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
 
     The budget is: sum of D over dissimilar pairs = 1. The metric is first scaled to it. The objective is concave, so an
     optimum has rank one, v v^T. Let e run over the similar differences, and let C be the sum of X_ij over dissimilar
-    pairs.
-    Up to its length, v maximizes v^T C v subject to sum |v^T e| <= 1. The maximum is at a vertex: d - 1 independent e
-    are
-    orthogonal to v. If the metric must be diagonal, v has a single nonzero entry at a vertex. All vertices are tried.
+    pairs. Up to its length, v maximizes v^T C v subject to sum |v^T e| <= 1. The maximum is at a vertex: d - 1
+    independent e are orthogonal to v. If the metric must be diagonal, v has a single nonzero entry at a vertex. All
+    vertices are tried.
 
     Returns inf if there are more than `MOST_VERTICES`, if the e do not span the space, or if the metric is not
     feasible.

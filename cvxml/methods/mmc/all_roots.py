@@ -151,8 +151,7 @@ class AllRoots:
         """Return sum r and the matrix sum z_t z_t^T / (2 r_t) over the dissimilar pairs, with r = max(sqrt(D), floor).
 
         D are the squared distances computed from the images of the points in `sight`. The floor is the square root of
-        the error
-        bound of D.
+        the error bound of D.
         """
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
