@@ -180,7 +180,10 @@ class Judge:
         return self.weighed[key][1:]
 
     def _nearest(self, base: OtherProblem, name: str, weight: float) -> Solution | None:
-        """Return our solution of `base` with the nearest value of the weight so far; without one, that of `base`."""
+        """Return the solution found so far with the value of the weight nearest to `weight`; None without a solution.
+
+        If no value of the weight `name` was tried, it is our solution of `base` itself.
+        """
         known = {key[2]: each[3] for key, each in self.weighed.items() if key[:2] == (id(base), name)}
         if known:
             return known[min(known, key=lambda each: abs(math.log(each / weight)))]
@@ -200,7 +203,8 @@ class Judge:
     def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
         """Return the gap of `metric` in `base` with the value `weight` of the weight `name`, and the slope of this gap.
 
-        The result is a `Tried`, the form that the search for the best weight (weights.py) needs.
+        The result also has the scale and the rounding error, in the form that the search for the best weight takes
+        (weights.py).
         """
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)

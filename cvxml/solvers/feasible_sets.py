@@ -1,8 +1,8 @@
 """Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
 
 box_dual.py needs boxes, for example 0 <= a_t <= C. Gerrymandering needs a simplex for each row of v, and MLSVM rows
-with two sides. A set provides the projection, the directions that stay on the face of a point, and a limit of a Newton
-step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one fixed
+with two sides. A set provides the projection, the directions that stay on the face of a point, and the length of a
+Newton step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one fixed
 shape. In all methods, `slope` is the gradient of the objective at v.
 """
 
@@ -255,7 +255,7 @@ def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, Float
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
-    """For each row, the sum s of each side in `project_rows`, before it is clipped to the cap.
+    """For each row, the sum s that both sides have after a projection without the cap.
 
     It is max_km (m A_k + k B_m + k m most) / (k + m). A_k is the sum of the k largest entries of the first side minus k
     times the largest. B_m is the same for the second side. most: the sum of the largest entries of both sides. If the

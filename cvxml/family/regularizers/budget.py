@@ -83,7 +83,10 @@ class Budget(ByFormulas):
         return self.at.undecided
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A) / max(1, spent), where `spent` is the sum over similar pairs in P_+(A)."""
+        """The metric within the budget that is judged in place of A (d, d): P_+(A) / max(1, spent).
+
+        spent: the sum of the squared distances of the similar pairs in P_+(A).
+        """
         judged, feasibility = examine_budget(A, self.E, self.at.unit)
         return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
@@ -127,7 +130,10 @@ class Budget(ByFormulas):
         return Approximate(found.value * scale, (found.error + 2 * EPS * found.value) * scale)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The squared distances in metric / max(1, spent), where `spent` is the sum over similar pairs in `metric`."""
+        """The squared distances in metric / max(1, spent), which is within the budget.
+
+        spent: the sum of the squared distances of the similar pairs in `metric`. X: the points in rationals.
+        """
         D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))

@@ -174,7 +174,7 @@ class SumOfWeights(Combinations):
         return best(ray.value, min(longest, ray.longest))
 
     def image(self, G: Weights) -> Enclosure:
-        """The numbers c_k. `best_multiple` makes sure that every c_k <= beta."""
+        """The numbers c_k. The dual variables have been scaled so that every c_k <= beta (`best_multiple`)."""
         return self.gains(G)
 
     def bound(self, G: Weights) -> Approximate:

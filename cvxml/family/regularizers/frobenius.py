@@ -162,7 +162,7 @@ class Frobenius(ByFormulas):
     def around(self, looked: JudgedMatrix, gap: float) -> float:
         """An upper bound of the distance between the optimum and a matrix that was projected before it was judged.
 
-        looked: the judged matrix. gap: a bound of its gap. A `Family` takes this function as its `radius`.
+        looked: the judged matrix, with the distance to it. gap: a bound of its gap.
         """
         return self.radius(gap) + looked.feasibility.distance
 

@@ -113,7 +113,7 @@ class Linear(ByFormulas):
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
     def image(self, G: Weights) -> Weights:
-        """C - G as weights on pairs. `best_multiple` makes sure that it is psd."""
+        """C - G as weights on pairs. The dual variables have been scaled so that C - G is psd (`best_multiple`)."""
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:

@@ -84,7 +84,7 @@ class Trace(Linear):
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
     def image(self, G: Weights) -> Weights:
-        """G itself. `best_multiple` makes sure that v I - G is psd."""
+        """G itself. The dual variables have been scaled so that v I - G is psd (`best_multiple`)."""
         return G
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
