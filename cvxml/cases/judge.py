@@ -979,7 +979,7 @@ class Triplets(Problem):
 
 
 class RTML(Triplets):
-    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges (see `rounded`)."""
+    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges: quadratic over a width, and then linear."""
 
     READS = frozenset({"lam", "width", "triplets"})
 
@@ -3754,9 +3754,10 @@ def of_cone(M, where=""):
 
 
 def of_cone_in_units(M, spread):
-    """Yield the Deviations of `of_cone` in units of the features; not `sure`, because not all methods need them.
+    """Yield two Deviations of the matrix M in units of the features: how far it is from symmetric, and from psd.
 
-    spread (d,): the unit of each feature, before it is rounded to a power of two. Features with 0 are left out.
+    They are not `sure`, because not all methods ask for these properties in units of the features. spread (d,): the
+    unit of each feature, before it is rounded to a power of two. Features with 0 are left out.
     """
     seen = spread > 0
     unit = 2.0 ** np.round(np.log2(spread[seen]))

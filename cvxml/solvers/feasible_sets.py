@@ -2,8 +2,8 @@
 
 box_dual.py needs boxes, for example 0 <= a_t <= C. Gerrymandering needs a simplex for each row of v, and MLSVM rows
 with two sides. A set provides the projection, the directions that stay on the face of a point, and the length of a
-Newton step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one fixed
-shape. In all methods, `slope` is the gradient of the objective at v.
+Newton step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one
+fixed shape. In all methods, `slope` is the gradient of the objective at v.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The certificate in exact arithmetic: a proved interval around the optimum, for every member of the family.
 
 As in theorem.py, the objective is R(M) plus losses; a term is a loss with its rows. Dual variables a give the lower
-bound k(a) + r(G), where the matrix G is linear in a. A `Duals` holds those of one term. Points, metric and dual variables are floats, so they are rational numbers. The distances are then
-rational too, and so are objective and bound if the loss is rational. Logarithms and roots are balls, which are
-intervals with a proved radius (core/balls.py), and the outer end of each ball is used. No result depends on
-floating-point accuracy.
+bound k(a) + r(G), where the matrix G is linear in a. A `Duals` holds those of one term. Points, metric and dual
+variables are floats, so they are rational numbers. The distances are then rational too, and so are objective and bound
+if the loss is rational. Logarithms and roots are balls, which are intervals with a proved radius (core/balls.py), and
+the outer end of each ball is used. No result depends on floating-point accuracy.
 
 The dual variables of the double-precision proof are moved into the domain exactly. A matrix that must be psd is proved
 psd (core/integer_matrices.py). If it is not psd, the dual variables are made a little smaller. For a loss with a domain
