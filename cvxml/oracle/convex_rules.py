@@ -2,7 +2,7 @@
 
 `METRIC` judges a metric. `REVISIONS` replaces a ruling that claims more than is proved. `CLOSE_METRIC` replaces
 "refuted" near the optimum. `VALUE` judges a claimed objective. "Our" solution, metric and gap are those of our own
-solve of the user's problem (reference.py).
+solve of the user's problem (reference.py). The candidate is the metric that the user gave.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A misreading is another problem that a program may solve by mistake, for example with a factor left out. Each
 explanation (explanations.py) states another problem. The relative gap of the metric in the other problem is compared
-with its relative gap in the user's problem.
+with its relative gap in the user's problem. The candidate is the metric that the user gave.
 
 Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
 relative gap is reported too. In both cases the relative gap must be `SURELY` times smaller than in the user's problem.

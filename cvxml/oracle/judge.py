@@ -3,7 +3,8 @@
 A misreading is another problem that a program may solve by mistake. An `OtherProblem` holds its inputs: points, labels,
 parameters, and if needed another method or another form of the metric. Our own dual variables give the lower bound of
 each gap. If a problem is not convex, the gap is that of its convex step at the metric. The convex step is the convex
-problem that the method solves next. A `Left` holds the gap that is left, absolute and relative to the scale.
+problem that the method solves next. A `Left` holds the gap that is left, absolute and relative to the scale. The
+candidate is the metric that the user gave.
 """
 
 from __future__ import annotations

@@ -168,8 +168,8 @@ class Bounds(NamedTuple):
     rows (t, k): all rows, scaled so that each bound is 1. similar (t,): True for an upper bound, False for a lower
     bound.
 
-    counts: the number of rows of each term of the family. gamma: the weight of the cost. ends: the rows given by their
-    points.
+    counts: the number of rows of each loss: of similar and of dissimilar pairs. gamma: the weight of the cost. ends:
+    the rows given by their points.
     """
 
     rows: FloatArray  # (t, k)
@@ -282,7 +282,7 @@ def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
-    """Return an orthonormal basis (d, k) of the span of the rows, and the cost of the family's terms in this basis.
+    """Return an orthonormal basis (d, k) of the span of the rows, and the cost of the losses of `family` in this basis.
 
     The basis is None if the span may be the whole space, or if there are no rows. C (d, d): the prior is C C^T.
     """
@@ -319,9 +319,9 @@ def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
 
 
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
-    """The pairs of all terms, given by points, pairs of points and factors.
+    """The pairs of all losses, given by points, pairs of points and factors.
 
-    The points are those rows of X (n, k) that are in some pair, minus the first of them. rows: the pairs of each term.
+    The points are those rows of X (n, k) that are in some pair, minus the first of them. rows: the pairs of each loss.
     """
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
     x = X[used] - X[used[:1]].sum(axis=0)

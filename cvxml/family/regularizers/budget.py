@@ -2,7 +2,8 @@
 
 This sum is <S, M>, S = sum of (x_i - x_j)(x_i - x_j)^T over similar pairs. G is the matrix that belongs to the dual
 variables. lambda_max is the largest eigenvalue of G relative to S, or 0 if that is larger: the smallest number l >= 0
-with l S - G psd. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0.
+with l S - G psd. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0. A view is the points under a
+metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations

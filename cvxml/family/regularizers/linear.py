@@ -2,6 +2,7 @@
 
 X_p = (x_i - x_j)(x_i - x_j)^T. G is the matrix that belongs to the dual variables. r(G) is 0 if C - G is psd, else
 -inf, and the excess is <C - G, M> (base.py). T is a basis of the range of C. P_+ replaces negative eigenvalues by 0.
+A view is the points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations

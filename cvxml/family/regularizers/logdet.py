@@ -19,7 +19,7 @@ the prior. Then
 
 These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. ||E|| < 1/2 proves that
 the prior is positive definite. For M and P - G, a matrix that bounds all rounding in K or in Z takes the place of E
-(definite.py).
+(definite.py). A ball is a number with a proved error bound.
 """
 
 from __future__ import annotations

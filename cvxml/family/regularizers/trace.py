@@ -1,6 +1,7 @@
 """R(M) = v tr M, with r(G) = 0 if v I - G is psd, else -inf. It is a linear regularizer with C = v I.
 
-G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py).
+G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py). A view is the
+points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations

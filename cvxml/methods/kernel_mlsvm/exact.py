@@ -13,7 +13,7 @@ Let u_ij, w_ij be dual variables of point i with an impostor or with a target j.
 
     ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)),
 
-where s_i = sum_j u_ij = sum_j w_ij and e_i is a unit vector.
+where s_i = sum_j u_ij = sum_j w_ij and e_i is a unit vector. A point is usable if it has both impostors and targets.
 
 The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
 computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no

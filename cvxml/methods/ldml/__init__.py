@@ -22,6 +22,9 @@ Dual and bound: family/theorem, without a regularizer (R = 0) and with the loss 
 a_ij (x_i - x_j)(x_i - x_j)^T over similar pairs minus that over dissimilar pairs is positive definite. Gaps are
 relative to the objective. Radius: there is no radius, because the objective is not strongly convex.
 
+A misreading is another problem that an implementation may have solved by mistake. A `Question` is the user's metric,
+with the data and parameters that it was judged with.
+
 Reference: M. Guillaumin, J. Verbeek, C. Schmid, Is that you? Metric learning approaches for face identification, ICCV
 2009. The printed equations were not available to us; docs/ldml.md lists our sources.
 """

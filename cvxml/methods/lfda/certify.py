@@ -2,7 +2,8 @@
 
 The objective of LFDA depends only on the range of a metric. Among the metrics with the same range, the embedding
 ("plain", "weighted" or "orthonormal", see method.py) chooses one. So a metric has the objective of its range, and it is
-feasible if it agrees with the embedding's metric of this range, up to `FEASIBILITY_TOL` (1e-6).
+feasible if it agrees with the embedding's metric of this range, up to `FEASIBILITY_TOL` (1e-6). A ball is a number with
+a proved error bound (core/balls.py).
 """
 
 from __future__ import annotations

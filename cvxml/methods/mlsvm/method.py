@@ -229,7 +229,7 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
 
 
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
-    """Return the problem as family terms: `regularizer`, and a `Spread` with one group for each usable point.
+    """Return the problem as a regularizer and a loss (`Spread`), with one group of rows for each usable point.
 
     regularizer: lam/2 ||A||^2, which also holds the points. N: the targets and impostors. number: the type of the
     constant 1/n, float or Fraction.

@@ -380,7 +380,7 @@ class MMC(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The problem as family terms: the budget, and -sum sqrt(D) on the dissimilar pairs with different points.
+        """The problem as a regularizer, the budget, and the loss -sum sqrt(D) on the dissimilar pairs with different points.
 
         number: not used.
         """

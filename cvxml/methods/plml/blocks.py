@@ -10,7 +10,8 @@ weights w_p on pairs p = (i, j). Its block b is G_b = sum_p w_p W_ib (x_i - x_j)
 
     r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
 
-Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric.
+Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric. A view is the
+points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
