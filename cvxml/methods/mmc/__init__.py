@@ -71,7 +71,7 @@ NOT_BY_LUCK = 1e-6  # largest gap of a misreading without a unique optimum; tole
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The problem (6)-(8) in cvxpy, with one term for each pair, as the minimization of -sum sqrt(D).
+    """The problem (6)-(8) with one term for each pair, as a minimization: of -sum sqrt(D), in cvxpy.
 
     Variable: "A" (d, d). X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in
     the paper. The solution is `budget` times the solution for 1; a larger budget can suit a back end better.
@@ -104,7 +104,7 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The dual of the minimization of -sum sqrt(D) in `problem`: a maximization in cvxpy, with the same optimal value.
+    """The dual of the problem as a minimization: that of -sum sqrt(D). It is a maximization with the same optimum.
 
     Variables: "c" (q,), one for each dissimilar pair with different points, and the number "mu" for the budget. A pair
     of equal points has distance 0 in every metric. budget: the right side of (7). The optimal c for a budget b is the
@@ -380,7 +380,7 @@ class MMC(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The problem as a regularizer, the budget, and the loss -sum sqrt(D) on the dissimilar pairs with different points.
+        """The problem as a regularizer, the budget, and a loss, -sum sqrt(D) of dissimilar pairs with different points.
 
         number: not used.
         """
