@@ -979,7 +979,7 @@ class Triplets(Problem):
 
 
 class RTML(Triplets):
-    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges (see `rounded`)."""
+    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges: quadratic over a width, and then linear."""
 
     READS = frozenset({"lam", "width", "triplets"})
 
@@ -3017,9 +3017,10 @@ class GLML(Problem):
         return size
 
     def proof(self, matrix, dual):
-        """Objective, bound, scale and gap, each summed over the queries.
+        """Objective, bound, scale and gap. Objective, bound and gap are sums over the queries.
 
-        The scale is chosen so that gap / scale is the largest ratio of gap and scale of a query.
+        The scale is the sum of the gaps, divided by the largest ratio of gap and scale of a query. If all gaps are 0,
+        it is the sum of the scales.
         """
         A = self.at_queries(matrix)
         require(len(A) == len(dual["y"]) == len(dual["u"]), "there must be one metric for each query")
@@ -3755,9 +3756,10 @@ def of_cone(M, where=""):
 
 
 def of_cone_in_units(M, spread):
-    """Yield the Deviations of `of_cone` in units of the features; not `sure`, because not all methods need them.
+    """Yield two Deviations of the matrix M in units of the features: how far it is from symmetric, and from psd.
 
-    spread (d,): the unit of each feature, before it is rounded to a power of two. Features with 0 are left out.
+    They are not `sure`, because not all methods ask for these properties in units of the features. spread (d,): the
+    unit of each feature, before it is rounded to a power of two. Features with 0 are left out.
     """
     seen = spread > 0
     unit = 2.0 ** np.round(np.log2(spread[seen]))
@@ -3777,7 +3779,9 @@ def nearest_psd(M):
 def of_part(case, answer):
     """The first mistake in an answer to a case of the kind "part", as a text; empty if all numbers agree.
 
-    answer: a dict from names to numbers.
+    Such a case asks for intermediate results of a method by name, for example the neighbours, and gives the right ones.
+    answer: a dict from names to numbers. Lists named in case["sets"] may have any order; other numbers must agree with
+    the right ones to case["tolerance"], relative to the largest of them, or to 1 if that is larger.
     """
     if not isinstance(answer, dict):
         return 'there is no "answer" with the numbers of the part'

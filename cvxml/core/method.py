@@ -125,11 +125,18 @@ class Method(ABC, Generic[Given]):
         return int(given.X.shape[1])
 
     def matrix(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return a `metric` as a matrix M, psd or not. Raises ValueError for another shape, NaN or infinity."""
+        """Return the user's `metric` as an array M of floats, psd or not.
+
+        Raises ValueError for another shape, NaN or infinity.
+        """
         return as_matrix(metric, self.metric_size(given), name)
 
     def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return a `metric` as a psd M. Raises ValueError if the method does not allow it."""
+        """Check that `metric` is psd, and return it as an array M of floats.
+
+        A matrix that misses psd by at most `FEASIBILITY_TOL` of its norm is projected. Raises ValueError for a larger
+        error, and if the metric violates another constraint of the method that cannot be repaired.
+        """
         return as_metric(metric, self.metric_size(given), name)
 
     def feasibility(self, given: Given, M: FloatArray) -> str | list[str]:

@@ -155,13 +155,13 @@ def tried_before_a_solve(M: FloatArray, optimum: FloatArray | None) -> Iterator[
 def is_improved(
     objective: Callable[[FloatArray], float], question: Question, M: FloatArray, scale: float
 ) -> bool:
-    """Return True if a metric of `tried_before_a_solve` proves that the relative gap of M is above `question.enough`.
+    """Return True if some other metric proves that the relative gap of M in the misreading is above `question.enough`.
 
-    objective: the objective of the misreading's problem, a function of a metric (d, d).
-    scale: the number that the gap is divided by to get the relative gap.
+    objective: the objective of the misreading's problem, a function of a metric (d, d). scale: the number that the gap
+    is divided by to get the relative gap.
 
-    A tried metric is a proof if its objective is below that of M by more than `enough` times the scale, because the gap
-    of M is at least the difference of the objectives.
+    Metrics that may be better than M are tried, for example multiples of M. One of them is a proof if its objective is
+    below that of M by more than `question.enough` times the scale, because the gap of M is at least this difference.
     """
     if not question.enough < math.inf or not 0 < scale < math.inf:
         return False

@@ -89,7 +89,11 @@ def k_nearest_by_kernel(
 
 
 def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
-    """Return the result of `k_nearest`, indices (len(rows), k) and ties (len(rows),), by sorting all distances."""
+    """Return the k nearest points of each row among `columns`, and a mask of the ties, by sorting all distances.
+
+    The shapes are (len(rows), k) and (len(rows),). A point is not its own neighbour. A tie: the k-th and the next
+    distance are equal up to rounding. `k_nearest` must give the same result.
+    """
     chosen, tied = [], []
     for i in rows:
         others = np.array([j for j in columns if j != i])

@@ -104,7 +104,7 @@ def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user's interrupt, with the best result so far. `ConvexMethod` catches it."""
+    """The user's interrupt, with the best result so far. `ConvexMethod` catches it and returns this result."""
 
     def __init__(self, found: Found):
         super().__init__()

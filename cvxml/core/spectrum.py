@@ -29,11 +29,12 @@ def eigenvectors(of: Any) -> tuple[list[Any], Any]:
 
 
 def enclosed(of: Any) -> list[Any]:
-    """Return a ball around each eigenvalue of the matrix `of`, in the order of `eigenvectors`. All are real.
+    """Return a ball around each eigenvalue of the matrix `of`. All eigenvalues are real.
 
     In the basis of its approximate eigenvectors the matrix is nearly diagonal. Its eigenvalues are in Gershgorin discs,
     and discs that touch form a group, with as many eigenvalues as discs. So the i-th eigenvalue is within the sum of
-    the diameters of all discs from the i-th centre. Raises TooFewBits if the precision is too low.
+    the diameters of all discs from the i-th centre. The order is that of the approximate eigenvectors (`eigenvectors`).
+    Raises TooFewBits if the precision is too low.
     """
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R

@@ -67,7 +67,7 @@ def from_tuples(tuples: ArrayLike, y: ArrayLike | None = None) -> tuple[FloatArr
 
 
 def _checked(tuples: ArrayLike) -> FloatArray:
-    """Return the tuples as numbers (t, k, d) that `check_X` accepts. Raises ValueError for other input."""
+    """Return the tuples as an array (t, k, d) of finite numbers, k = 2, 3 or 4. Raises ValueError for other input."""
     given = real_array(tuples, "tuples")
     must = "tuples must have shape (tuples, 2 to 4 points, features)"
     if given.ndim == 2 and given.shape[1] in LISTS and (given == np.floor(given)).all():

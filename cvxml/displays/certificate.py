@@ -45,7 +45,7 @@ class CertificateDisplay:
     iteration, seconds, objective, lower_bound, gap : (t,), the history.
     certificate : the certificate of the metric.
     status, notes : the status and the notes of the solution, in words.
-    method : the id of the method, for example "lmnn".
+    method : the id of the method, a name from `cvxml list`.
     tol : the tolerance, relative to the scale.
 
     Attributes
@@ -55,16 +55,6 @@ class CertificateDisplay:
     runs : slices of the history, one for each start.
     gap_lines_, objective_lines_, bound_lines_ : one line for each run.
     tolerance_line_, final_ : the line of the tolerance and the star; None if they are not drawn.
-    message_ : the text that replaces the lines; None if lines are drawn.
-
-    Example
-    -------
-    import cvxml
-    X, y = cvxml.datasets.load("iris")
-    model = cvxml.LMNN().fit(X, y)
-    picture = cvxml.displays.CertificateDisplay.from_estimator(model)
-    picture.figure_.savefig("certificate.png")
-    print(picture.status)  # -> certified optimal: gap <= tol x scale + rounding
     """
 
     iteration: IntArray

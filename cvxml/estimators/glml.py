@@ -1,6 +1,6 @@
-"""GLML as a scikit-learn classifier: nearest neighbours with a separate metric for each query.
+"""GLML, a local metric from generative models, as a scikit-learn classifier: nearest neighbours, a metric per query.
 
-`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+The fields of the class are the parameters. The decorator `@estimator` appends their descriptions to its docstring.
 """
 
 from __future__ import annotations

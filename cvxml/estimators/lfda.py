@@ -1,6 +1,6 @@
-"""LFDA as a scikit-learn transformer, to `n_components` dimensions.
+"""LFDA, local Fisher discriminant analysis, as a scikit-learn transformer to `n_components` dimensions.
 
-`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+The fields of the class are the parameters. The decorator `@estimator` appends their descriptions to its docstring.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""LSML as a scikit-learn transformer: x -> L x for the learnt metric L^T L.
+"""LSML, metric learning from relative comparisons, as a scikit-learn transformer: x -> L x for the learnt metric L^T L.
 
-`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+The fields of the class are the parameters. The decorator `@estimator` appends their descriptions to its docstring.
 """
 
 from __future__ import annotations

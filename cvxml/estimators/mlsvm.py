@@ -1,6 +1,6 @@
 """MLSVM and KernelMLSVM as scikit-learn transformers: x -> L x for the learnt metric L^T L.
 
-`@estimator` appends the descriptions of the parameters, which are the fields, to the docstrings of the classes.
+The fields of each class are its parameters. The decorator `@estimator` appends their descriptions to its docstring.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""NCA as a scikit-learn transformer: x -> A x for the learnt matrix A (m, d).
+"""NCA, neighbourhood components analysis, as a scikit-learn transformer: x -> A x for the learnt matrix A (m, d).
 
-`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+The fields of the class are the parameters. The decorator `@estimator` appends their descriptions to its docstring.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""PLML as a scikit-learn classifier: nearest neighbours; each query has the weights of its nearest training point.
+"""PLML, parametric local metric learning, as a scikit-learn classifier by nearest neighbours.
 
-`@estimator` appends the descriptions of the parameters, which are the fields, to the docstring of the class.
+The metric of a point is a weighted sum of basis metrics; a query has the weights of its nearest training point. The
+fields of the class are the parameters. The decorator `@estimator` appends their descriptions to its docstring.
 """
 
 from __future__ import annotations

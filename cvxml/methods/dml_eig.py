@@ -81,7 +81,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
 
 
 def problem(X: FloatArray, pairs: Pairs) -> Any:
-    """The problem in M with tr M = 1, as a minimization. M is the metric of the points R x (`inverse_root`).
+    """The problem in M with tr M = 1, as a minimization. M is the metric of the points R x, where R^T R = X_S^-1.
 
     Variables: "M" (r, r), and "least", the smallest squared distance of a dissimilar pair.
     """
@@ -373,7 +373,7 @@ class DMLEig(FamilyMethod[Instance]):
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """Solve `problem` and `dual` with the back end `solver` of cvxpy, and return the metric and "q".
 
-        The metric of the features is A = R^T M R, with R of `inverse_root`.
+        The metric of the features is A = R^T M R, for the solution M and the coordinates R x with R^T R = X_S^-1.
         """
         root = inverse_root(given.X, given.pairs)
         M = project_psd(solve_problem(self.problem(given), solver)["M"])

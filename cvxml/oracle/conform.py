@@ -8,6 +8,9 @@ The program gets one question, as JSON, on its standard input and answers with o
 It is started anew for each case, in an empty folder, with few environment variables and with limits (`programs.py`).
 The program gets only the question. This is not a sandbox: it has the rights of the user who starts it. It can read all
 files of that user, including the answers in this package. Problems drawn anew (`fresh.py`) have no stored answers.
+
+The candidate is the metric in the program's answer. If a method is not convex, its convex step at a metric is the
+convex problem that the method solves next.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `METRIC` judges a metric. `REVISIONS` replaces a ruling that claims more than is proved. `CLOSE_METRIC` replaces
 "refuted" near the optimum. `VALUE` judges a claimed objective. "Our" solution, metric and gap are those of our own
-solve of the user's problem (reference.py).
+solve of the user's problem (reference.py). The candidate is the metric that the user gave.
 """
 
 from __future__ import annotations
@@ -246,9 +246,9 @@ class Ruled(NamedTuple):
 
     @property
     def above(self) -> float:
-        """How much smaller the exact objective of the candidate may be than the computed one, beyond rounding.
+        """A bound of the error of the candidate's objective: how far the computed value may lie above the exact one.
 
-        It is an upper bound, and 0 for a matrix that is not a metric.
+        The candidate is the metric that the user gave. Rounding is not included. 0 for a matrix that is not a metric.
         """
         asked, facts = self.asked, self.facts
         if asked.candidate is None or not facts.proof.feasibility.feasible:

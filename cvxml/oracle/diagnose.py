@@ -2,7 +2,7 @@
 
 A misreading is another problem that a program may solve by mistake, for example with a factor left out. Each
 explanation (explanations.py) states another problem. The relative gap of the metric in the other problem is compared
-with its relative gap in the user's problem.
+with its relative gap in the user's problem. The candidate is the metric that the user gave.
 
 Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
 relative gap is reported too. In both cases the relative gap must be `SURELY` times smaller than in the user's problem.
@@ -302,10 +302,11 @@ def _count(values: FloatArray) -> int:
 def turned(judge: Judge) -> list[FloatArray]:
     """Return other metrics (d, d) with errors of the same size, to test if an explanation fits them as well.
 
-    The error is the candidate minus `Judge.better`. `TURNS` metrics have this error rotated at random. One more lies
-    on the way from `better` to the multiple of the identity with the same trace. A program that started there and
-    stopped early returns such a metric. For a metric with one free number, the list also contains twice the metric,
-    because an explanation that fits it too would fit any number.
+    The error is the candidate minus a better metric: the optimum, or the result of the convex step if the problem is
+    not convex. `TURNS` metrics have this error rotated at random. One more lies on the way from the better metric to
+    the multiple of the identity with the same trace. A program that started there and stopped early returns such a
+    metric. For a metric with one free number, the list also contains twice the metric, because an explanation that fits
+    it too would fit any number.
     """
     metric = judge.asked.candidate
     if metric is None:
@@ -328,7 +329,8 @@ def turned(judge: Judge) -> list[FloatArray]:
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
     """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
-    Then the explanation is not used. others: metrics with errors in random directions, made by `turned`.
+    Then the explanation is not used. others: metrics with errors of the same size in random directions. tol: the
+    tolerance.
     """
     if each.again is None:
         return False

@@ -2,7 +2,7 @@
 
 `check` calls it for exact=True. Exact arithmetic does not judge the given matrix, but the psd matrix M M^T next to it,
 with a factor M computed from the given matrix. Its interval has the objective of M M^T and a lower bound of the
-optimum, as fractions.
+optimum, as fractions. The candidate is the given matrix.
 """
 
 from __future__ import annotations

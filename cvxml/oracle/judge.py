@@ -2,7 +2,9 @@
 
 A misreading is another problem that a program may solve by mistake. An `OtherProblem` holds its inputs: points, labels,
 parameters, and if needed another method or another form of the metric. Our own dual variables give the lower bound of
-each gap.
+each gap. If a problem is not convex, the gap is that of its convex step at the metric. The convex step is the convex
+problem that the method solves next. A `Left` holds the gap that is left, absolute and relative to the scale. The
+candidate is the metric that the user gave.
 """
 
 from __future__ import annotations
@@ -179,7 +181,10 @@ class Judge:
         return self.weighed[key][1:]
 
     def _nearest(self, base: OtherProblem, name: str, weight: float) -> Solution | None:
-        """Return our solution of `base` with the nearest value of the weight so far; without one, that of `base`."""
+        """Return the solution found so far with the value of the weight nearest to `weight`; None without a solution.
+
+        If no value of the weight `name` was tried, it is our solution of `base` itself.
+        """
         known = {key[2]: each[3] for key, each in self.weighed.items() if key[:2] == (id(base), name)}
         if known:
             return known[min(known, key=lambda each: abs(math.log(each / weight)))]
@@ -199,7 +204,8 @@ class Judge:
     def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
         """Return the gap of `metric` in `base` with the value `weight` of the weight `name`, and the slope of this gap.
 
-        The result is a `Tried`, the form that the search for the best weight (weights.py) needs.
+        The result also has the scale and the rounding error, in the form that the search for the best weight takes
+        (weights.py).
         """
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
@@ -331,10 +337,10 @@ def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution
 
 
 def _share(proof: Certificate, tol: float) -> Left:
-    """Return the relative gap of the convex step at a metric; without a step, the relative first-order residual.
+    """Return the gap of the convex step at a metric, from its certificate; without a step, the first-order residual.
 
-    proof: the certificate of the metric. tol: the user's tolerance. The result is `NOTHING_KNOWN` if double precision
-    cannot decide at this tolerance.
+    proof: the certificate of the metric. tol: the user's tolerance. The residual is relative to the scale. The result
+    is `NOTHING_KNOWN`, a relative gap of inf, if double precision cannot decide at this tolerance.
     """
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):

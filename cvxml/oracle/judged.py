@@ -1,7 +1,8 @@
 """Collect the data that a report needs to say which predictions are certain (core/predictions.py).
 
 A prediction, such as the vote of the nearest neighbours, is certain if all metrics of the region make it. The region is
-the set of all metrics with an objective at most that of the judged metric. It contains the optimum.
+the set of all metrics with an objective at most that of the judged metric. It contains the optimum. The candidate is
+the metric that the user gave.
 """
 
 from __future__ import annotations

@@ -1,19 +1,26 @@
 """The entries of the side file for ITML, SDML and LSML, with log determinants.
 
-The side file is the JSON that `certify --side` writes for the verified checker (side.py). Each of these methods has two
-logarithms in it, over 2^DIGITS. "log_bound" is at least minus the log determinant of the matrix that attains the lower
-bound, and "log_metric" at least minus that of the metric. For ITML and LSML, both determinants are relative to the
-prior. The dual variables are whole numbers over "over":
+The side file is the JSON that `certify --side` writes for the verified checker (side.py). That program proves from it
+an interval for the optimum. Every number in the entries is an integer, written as a hexadecimal text.
+
+The lower bound of each method contains log det Z for a matrix Z that the dual variables determine, and its objective
+contains log det A for the metric A. The checker does not compute logarithms, so the file gives two upper bounds:
+"log_bound" of -log det Z, and "log_metric" of -log det A. They are divided by "logs_over" = 2^DIGITS. For SDML
+Z = S + U. For ITML and LSML, with the prior A_0, they are upper bounds of -log det(A_0 Z) and of
+-(log det A - log det A_0).
+
+The dual variables are also integers. They are divided by the integer in the field "over":
 
 - ITML: "prices" has for each pair, similar pairs first, two logarithms and the dual variable lambda. Let t = 1 for a
   similar pair and -1 for a dissimilar one, xi_0 its bound, and xi its slack variable at the metric. The first
   logarithm, for the lower bound, is that of 1 / (1 - t lambda xi_0 / gamma). The second one, for the metric, is that of
   xi_0 / xi.
 - SDML: "U" (d, d).
-- LSML: "prices" has for each quadruplet the dual variables w s of the near pair and w s / (1 - s) of the far pair,
-  where w is its weight and 0 <= s < 1.
+- LSML: "prices" has two dual variables for each quadruplet: w s of the near pair, and w s / (1 - s) of the far pair.
+  Here w is the weight of the quadruplet and 0 <= s < 1.
 
-A hint is a number slightly above a logarithm (logarithms.py). A ball is a number with a proved error bound.
+A hint is a number slightly above a logarithm, which the checker verifies with its own exponential (logarithms.py). A
+ball is a number with a proved error bound.
 """
 
 from __future__ import annotations

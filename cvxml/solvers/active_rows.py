@@ -274,7 +274,10 @@ class Curvature:
         return (b - svec(weighted(E, B.T @ y))) / tau
 
     def _factor(self, first: int) -> Any:
-        """The Cholesky factor (`cho_factor`) of the block of H for the entries in the first rows and columns of S."""
+        """The Cholesky factor, as scipy returns it, of the block of H for the entries in the first rows and columns.
+
+        first: the number of these rows and columns of S.
+        """
         t, p = self.rows.B.shape[0], first * (first + 1) // 2
         K, size = self.tau * np.eye(p), max(1, BLOCK // p)
         z = self.rows.Y[:, :first]

@@ -92,11 +92,11 @@ class _Direction(NamedTuple):
 
 
 def path(f: Smooth, M: FloatArray, rho: float, shrink: float = SHRINK) -> Iterator[State]:
-    """Follow the path from a start: `M` (r, r), positive definite, and `rho` > 0. Yield a `State` after each step.
+    """Follow the path from a start: `M` (r, r), positive definite, and `rho` > 0. Yield every iterate with its rho.
 
-    The first state is the start. shrink: the smallest factor of rho in one step. Ends if rounding prevents a further
-    decrease, or if derivatives are not finite. Raises ValueError if the start is not positive definite or is outside
-    the domain of f.
+    The first iterate is the start. Each comes with f(M) and the Newton decrement. shrink: the smallest factor of rho in
+    one step. Ends if rounding prevents a further decrease, or if derivatives are not finite. Raises ValueError if the
+    start is not positive definite or is outside the domain of f.
     """
     G, value = _root(M), f.value(M)
     if not math.isfinite(value):

@@ -184,7 +184,7 @@ class Boxed:
     """A run of the solver of cone_dual.py on the dual problem `dual`.
 
     It begins at the point with the smallest dual objective: a = 0, a = high (or low where high is 0), or the dual
-    variables `start`, one `Duals` for each term of the family.
+    variables `start`, which are given for each loss of the family.
     """
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):

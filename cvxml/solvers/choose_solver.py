@@ -131,10 +131,10 @@ def check_solvable(family: Family) -> None:
 
 
 def search(task: Task) -> Found:
-    """Solve the task with the solver of its regularizer, until a certificate proves a relative gap of at most `tol`.
+    """Solve the task with the solver of its regularizer, until a certificate proves the tolerance of the task.
 
-    It ends earlier after `max_iter` steps, or if rounding allows no progress. Raises TypeError if there is no solver
-    for the regularizer and the losses.
+    It ends earlier after the largest number of steps of the task, or if rounding allows no progress. Raises TypeError
+    if there is no solver for the regularizer and the losses.
     """
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
@@ -183,7 +183,7 @@ def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found
 
 
 def _sizes(r: int) -> list[int]:
-    """The numbers of first coordinates that `_linear` tries: 1, ..., r - 1, or about `PARTS` of these.
+    """The numbers of first coordinates in which a metric is tried: 1, ..., r - 1, or about `PARTS` of these.
 
     r: the number of coordinates. If only some are tried, their numbers are spaced geometrically.
     """

@@ -94,7 +94,10 @@ class ConeDual(ABC):
 
     @abstractmethod
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """An array with the sum c - <reward, v>, for a constant c. The sum loses no digits by cancellation."""
+        """An array with the sum c - <reward, v>, for a constant c. It replaces -<reward, v> in the dual objective.
+
+        Unlike -<reward, v>, the sum loses no digits by cancellation.
+        """
 
     @abstractmethod
     def reward(self, v: FloatArray) -> FloatArray:
@@ -163,7 +166,7 @@ class At:
 
     @cached_property
     def value(self) -> float:
-        """The dual objective at v, plus the constant c of `ConeDual.unpaid`."""
+        """The dual objective at v, plus a constant. With this constant, no digits are lost by cancellation."""
         spread = float(np.sum(self.dual.width * self.v**2)) / 2
         return self.scale + spread + float(self.dual.unpaid(self.v).sum())
 
@@ -200,12 +203,11 @@ class At:
 class Model:
     """The regularised quadratic model of the dual objective at a point, over the p entries of v that may move.
 
-    start: the point. moves: a mask of the p entries.
+    start: the point. moves: a mask of the p entries. pull (p,): the gradient without the part -reward. reach: the
+    length of the step of each entry of v, as in the module docstring.
 
-    products (p, q): the rows of B of these entries, which are multiplied here by `size` (p,), the square root of 1 /
-    (width + 1 / reach).
-
-    pull (p,): the gradient without the part -reward. reach: a limit of the step of each entry of v.
+    products (p, q): the rows of B of these entries. They are multiplied here by `size` (p,), the square root of
+    1 / (width + 1 / reach).
     """
 
     def __init__(self, start: At, moves: np.ndarray, products: FloatArray, reach: FloatArray):
@@ -223,7 +225,7 @@ class Model:
     def at(cls, start: At, reach: FloatArray) -> Model | None:
         """The model at the point `start`. None if it would be too large, if all entries are fixed, or if A = 0.
 
-        reach: a limit of the step of each entry of v.
+        reach: the length of the step of each entry of v, as in the module docstring.
         """
         dual, moves = start.dual, start.dual.feasible.moves(start.v, start.slope)
         values = start.values.reshape(-1, start.values.shape[-1])

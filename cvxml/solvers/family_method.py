@@ -36,7 +36,8 @@ from cvxml.solvers.task import Task
 class FamilyMethod(ConvexMethod[Given]):
     """A convex method with a certificate and a solver that follow from its regularizer and its losses.
 
-    PATH: the solver, a function that takes a `Task` and returns the metric and the dual variables.
+    PATH: the solver, a function that takes the problem with its tolerance (task.py) and returns the metric and the dual
+    variables.
     """
 
     PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver: a function of a Task
@@ -115,8 +116,8 @@ class FamilyMethod(ConvexMethod[Given]):
         """An interval that contains the optimum, in exact arithmetic, from the dual variables as they are stored.
 
         They are only moved into the domain of the loss. No multiple or mixture is searched. root: (d, r), a matrix R
-        with R R^T near M. hint: data from floating-point arithmetic that make the proof easier, if known
-        (`Regularizer.exact_bound`).
+        with R R^T near M. hint: data from floating-point arithmetic that make the proof of the lower bound easier, if
+        known.
         """
         duals = in_domain(self.member(given), self.read(given, dual))
         return interval(self.member(given, Fraction), M, duals, root, hint=hint)

@@ -1,9 +1,9 @@
 """Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
 
 box_dual.py needs boxes, for example 0 <= a_t <= C. Gerrymandering needs a simplex for each row of v, and MLSVM rows
-with two sides. A set provides the projection, the directions that stay on the face of a point, and a limit of a Newton
-step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one fixed
-shape. In all methods, `slope` is the gradient of the objective at v.
+with two sides. A set provides the projection, the directions that stay on the face of a point, and the length of a
+Newton step. The face of a point holds the feasible points at which the same constraints are active. Arrays v have one
+fixed shape. In all methods, `slope` is the gradient of the objective at v.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ class FeasibleSet(ABC):
         """The directions that stay on the face of v, restricted to the entries in the mask `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """A limit of the Newton step of each entry along the negative gradient: `most`, or less. Same shape as v."""
+        """The step length of a Newton step for each entry, in the shape of v: `most`, or less.
+
+        An entry without curvature moves by minus its gradient times this length. Curvature makes the step shorter.
+        """
         return np.broadcast_to(most, v.shape)
 
 
@@ -158,10 +161,11 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """A limit of the Newton step: `most`, or less if a row would move by more than about half its cap.
+        """The step length of a Newton step for each entry: `most`, or less in a row that would move too far.
 
-        The objective has a small curvature in a row with short differences of points. Without this limit such a row
-        would move by many times its cap, and other rows would move against it. After the projection, both would be
+        An entry without curvature moves by minus its gradient times this length, and a row may move by about half its
+        cap. The objective has a small curvature in a row with short differences of points. Without this limit such a
+        row would move by many times its cap, and other rows would move against it. After the projection, both would be
         wrong.
         """
         signed, positive = self.sign * slope, v > 0
@@ -251,7 +255,7 @@ def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, Float
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
-    """For each row, the sum s of each side in `project_rows`, before it is clipped to the cap.
+    """For each row, the sum s that both sides have after a projection without the cap.
 
     It is max_km (m A_k + k B_m + k m most) / (k + m). A_k is the sum of the k largest entries of the first side minus k
     times the largest. B_m is the same for the second side. most: the sum of the largest entries of both sides. If the

@@ -18,10 +18,13 @@ from cvxml.core.metric import FloatArray
 
 
 class Descent(Protocol):
-    """The gradient at one point, ready for a step."""
+    """The gradient at one point v, with the functions that need it: a step, and a bound of the curvature along it."""
 
     def step(self, step: float) -> FloatArray:
-        """The next v: the projection of v - step * steps * gradient(v) on the feasible set. steps: see `Dual`."""
+        """The next v: the projection of v - step * steps * gradient(v) on the feasible set.
+
+        steps: the relative step of each entry of v, which the problem gives.
+        """
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
         """An upper bound of 2 (phi(new) - phi(old) - slope) for a step from this point to a point with another image.
@@ -32,7 +35,7 @@ class Descent(Protocol):
 
 
 class Dual(Protocol):
-    """The operations of a problem that `accelerated` needs. Arrays v have any fixed shape.
+    """The operations that a problem must offer. Arrays v have any fixed shape.
 
     steps: the relative step of each entry of v, a diagonal preconditioner. It is broadcast against v.
     """
@@ -43,7 +46,7 @@ class Dual(Protocol):
         """The image of v, affine in v."""
 
     def descent(self, v: FloatArray, image: FloatArray) -> Descent:
-        """The gradient at v, ready for a step. image: the image of v."""
+        """The gradient at v, as an object that can take a step along it. image: the image of v."""
 
 
 @dataclass(eq=False)

@@ -67,7 +67,7 @@ class Ends(NamedTuple):
 class Ranks(NamedTuple):
     """The symmetric matrices F_t = p_t p_t^T - m_t m_t^T for the rows of p and m (t, k). Without m, F_t = p_t p_t^T.
 
-    ends: the rows of p in the form of `Ends`, if products are faster in that form.
+    ends: the rows of p given by points, pairs of points and factors, if products are faster in this form; else None.
     """
 
     p: FloatArray  # (t, k)
@@ -168,8 +168,8 @@ class Bounds(NamedTuple):
     rows (t, k): all rows, scaled so that each bound is 1. similar (t,): True for an upper bound, False for a lower
     bound.
 
-    counts: the number of rows of each term of the family. gamma: the weight of the cost. ends: the rows given by their
-    points.
+    counts: the number of rows of each loss: of similar and of dissimilar pairs. gamma: the weight of the cost. ends:
+    the rows given by their points.
     """
 
     rows: FloatArray  # (t, k)
@@ -195,11 +195,11 @@ class Bounds(NamedTuple):
 
 
 def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
-    """The rows in the mask `some`, divided by sqrt D, in the form of `Ends`. None if products with the rows are better.
+    """The rows in the mask `some`, divided by sqrt D, given by points, pairs and factors; None if this form is slower.
 
-    ends: all rows. D: their squared distances in the metric G G^T. Products with the rows are better if there are few
-    features (`FEWEST`), or if the n^2 products of points exceed the entries of the rows. They are also better if a row
-    is so short compared with its points that digits are lost.
+    ends: all rows in this form. D: their squared distances in the metric G G^T. Products with the rows themselves are
+    better if there are few features (`FEWEST`), or if the n^2 products of points exceed the entries of the rows. They
+    are also better if a row is so short compared with its points that digits are lost.
     """
     rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
     if k < FEWEST or n * (n + 2 * k) > rows * k:
@@ -282,7 +282,7 @@ def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
-    """Return an orthonormal basis (d, k) of the span of the rows, and the cost of the family's terms in this basis.
+    """Return an orthonormal basis (d, k) of the span of the rows, and the cost of the losses of `family` in this basis.
 
     The basis is None if the span may be the whole space, or if there are no rows. C (d, d): the prior is C C^T.
     """
@@ -319,9 +319,9 @@ def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
 
 
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
-    """The pairs of all terms in the form of `Ends`.
+    """The pairs of all losses, given by points, pairs of points and factors.
 
-    Its points are those rows of X (n, k) that are in some pair, minus the first of them. rows: the pairs of each term.
+    The points are those rows of X (n, k) that are in some pair, minus the first of them. rows: the pairs of each loss.
     """
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
     x = X[used] - X[used[:1]].sum(axis=0)

@@ -1,6 +1,7 @@
 """The input of a solver (`Task`), and the form in which an iterator of metrics is run as a solver (`Along`). No proofs.
 
-The problems are members of one family: a regularizer plus losses of distances (family/theorem/theorem.py).
+The problems are members of one family: a regularizer plus losses of distances (family/theorem/theorem.py). A `Duals`
+holds the dual variables of one loss, also called a term.
 """
 
 from __future__ import annotations

@@ -380,7 +380,7 @@ def not_a_number(
 
 
 def _or(*remedies: str) -> str:
-    """Return the remedies that are not empty as a list in words."""
+    """Return the remedies that are not empty as one text, with commas and a last "or"."""
     *first, last = [each for each in remedies if each]
     return ", or ".join([", ".join(first), last]) if first else last
 

@@ -118,8 +118,8 @@ class MetricWithinBudget(NamedTuple):
 def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray, FloatArray]:
     """e^T psd e of every row e of E (t, d), clipped at 0, and a bound of the distance to e^T P e.
 
-    psd, slack and P are those of `MetricWithinBudget`: P is psd, and differs from the floats psd by rounding, which
-    `slack` bounds. E is in the same units.
+    P is a psd matrix close to the floats psd (d, d): |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2. psd and E
+    are in the same units of the features.
     """
     if slack == 0:  # psd is diagonal
         squares = E**2
@@ -168,11 +168,12 @@ def examine_budget(
 
 
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
-    """The psd projection P_+(own), and a bound `slack` of its rounding error, as in `MetricWithinBudget`.
+    """The psd projection P_+(own) of a matrix in feature units, (d, d), and a bound `slack` of its rounding error.
 
-    own (d, d): a matrix in units of the features. A diagonal matrix has the slack 0. Otherwise `own` is kept if it has
-    no negative eigenvalue beyond rounding when it is scaled to a unit diagonal. Else it is projected. Up to the
-    rounding of a product, the projection is G G^T for a matrix G of floats.
+    For a psd matrix P close to the result psd, |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2. A diagonal
+    matrix has the slack 0. Otherwise `own` is kept if it has no negative eigenvalue beyond rounding when it is scaled
+    to a unit diagonal. Else it is projected. Up to the rounding of a product, the projection is G G^T for a matrix G of
+    floats.
     """
     d = len(own)
     psd = examine(own)[0]

@@ -51,7 +51,10 @@ class Root(Loss):
         return -total(sqrt(v))
 
     def conjugate(self, a: Any) -> Any:
-        """-sum 1 / (4 a). Exact numbers become balls, because the common denominator could fill the memory."""
+        """-sum 1 / (4 a). Exact numbers become balls, because the common denominator could fill the memory.
+
+        A ball is a number with a proved error bound.
+        """
         return -total(1 / (4 * balls(a)))
 
     def excess(self, v: Any, a: Any) -> Any:

@@ -109,7 +109,7 @@ class Response(NamedTuple):
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
     """The response at a metric A (d, d) near the optimum: a factor of K, and the rows with changing dual variables.
 
-    duals: near the optimal ones, one `Duals` for each term. room: f may grow by this. Returns None if a term or the
+    duals: near the optimal ones, for each loss of the family. room: f may grow by this. Returns None if a loss or the
     regularizer has no formula, if K is not positive definite, or if the rows are too many.
     """
     R = family.regularizer

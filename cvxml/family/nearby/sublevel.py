@@ -92,7 +92,7 @@ class Box(NamedTuple):
 class Sublevel:
     """The set of all A with f(A) <= F = f(M), for a metric M (d, d), where f is the objective of `family`.
 
-    duals: dual variables that nearly prove M optimal, one `Duals` for each term.
+    duals: dual variables that nearly prove M optimal, for each loss of the family.
     """
 
     def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
@@ -118,7 +118,10 @@ class Sublevel:
             return respond(self.family, self.duals, best, max(room, 8 * EPS * abs(self.F.value)))
 
     def above(self, D: Weights) -> float:
-        """An upper bound of <D, A> over all A in the set; inf without a proof. D is given by weights on pairs."""
+        """An upper bound of <D, A> over all A in the set; inf without a proof.
+
+        D: a symmetric matrix, given by weights on pairs of points.
+        """
         response, labels = self.response, self.family.regularizer.labels
         if response is None or (labels[D.pairs[:, 0]] != labels[D.pairs[:, 1]]).any():
             return math.inf
@@ -188,11 +191,11 @@ class Sublevel:
         return self._lower_bound(duals, G), share
 
     def _mixed(self, own: Duals, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
-        """A proved lower bound of f(A) - share <tilt, A> over all A, and `share`, for a family with anchors.
+        """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
-        own: dual variables in the domain, which are mixed with the strict ones of `anchors`. tilt: a matrix given by
-        weights on pairs, or None. G: the matrix that belongs to `own`, plus the tilt. Returns -inf and 0 if no bound is
-        proved.
+        It is for a loss with a domain that contains no multiples. own: dual variables in the domain, which are mixed
+        with the strict ones of `anchors`. tilt: a matrix given by weights on pairs, or None. G: the matrix that belongs
+        to `own`, plus the tilt. Returns -inf and 0 if no bound is proved.
         """
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)

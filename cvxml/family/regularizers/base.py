@@ -12,9 +12,10 @@ serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py
 
 M (d, d) is the metric, a are the dual variables of the losses, and k(a) + r(G) is the lower bound (theorem/theorem.py).
 P_+ replaces negative eigenvalues by 0. X_p = (x_i - x_j)(x_i - x_j)^T for a pair p = (i, j). S is the sum of X_p over
-similar pairs, and D_ld(M, A_0) the log det divergence from a prior A_0.
-G = sum_t a_t V_t is given by its weights on pairs of points. A regularizer judges a matrix, names the rows that may
-have nonzero dual variables, and finds the best or a feasible multiple of the dual variables.
+similar pairs, and D_ld(M, A_0) the log det divergence from a prior A_0. G = sum_t a_t V_t is given by its weights on
+pairs of points. A regularizer judges a matrix, names the rows that may have nonzero dual variables, and finds the best
+or a feasible multiple of the dual variables. A view is the points under a metric: it gives distances with error bounds.
+A ball is a number with a proved error bound.
 
 R, r and the excess are written once, as formulas over numbers/vocabulary.py (`ByFormulas`). They hold for enclosures
 (certificate) and for rationals (exact mode). Only LogDet has formulas of its own for each kind, because its certificate

@@ -2,7 +2,8 @@
 
 This sum is <S, M>, S = sum of (x_i - x_j)(x_i - x_j)^T over similar pairs. G is the matrix that belongs to the dual
 variables. lambda_max is the largest eigenvalue of G relative to S, or 0 if that is larger: the smallest number l >= 0
-with l S - G psd. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0.
+with l S - G psd. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0. A view is the points under a
+metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -83,7 +84,10 @@ class Budget(ByFormulas):
         return self.at.undecided
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A) / max(1, spent), where `spent` is the sum over similar pairs in P_+(A)."""
+        """The metric within the budget that is judged in place of A (d, d): P_+(A) / max(1, spent).
+
+        spent: the sum of the squared distances of the similar pairs in P_+(A).
+        """
         judged, feasibility = examine_budget(A, self.E, self.at.unit)
         return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
@@ -127,7 +131,10 @@ class Budget(ByFormulas):
         return Approximate(found.value * scale, (found.error + 2 * EPS * found.value) * scale)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The squared distances in metric / max(1, spent), where `spent` is the sum over similar pairs in `metric`."""
+        """The squared distances in metric / max(1, spent), which is within the budget.
+
+        spent: the sum of the squared distances of the similar pairs in `metric`. X: the points in rationals.
+        """
         D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))

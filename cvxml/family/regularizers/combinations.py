@@ -10,9 +10,10 @@ The best N is the projection of G on the cone of these M. Its weights are approx
 Weights with s_k < c_k are then increased, which decreases no other s_k. If the b_k are the features, N is the
 diagonal of G clipped at 0.
 
-A matrix is judged by the weights that core/bases.py finds. The weights are floats, and their combination is exactly
-in the cone. If the matrix differs from this combination by rounding only, the proof holds for the matrix too: the
-difference is part of the error bounds of every distance and of the norm.
+A matrix is judged by the weights that core/bases.py finds. The weights are floats, and their combination is exactly in
+the cone. If the matrix differs from this combination by rounding only, the proof holds for the matrix too: the
+difference is part of the error bounds of every distance and of the norm. A view is the points under a metric: it gives
+distances with error bounds.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class SumOfWeights(Combinations):
         return best(ray.value, min(longest, ray.longest))
 
     def image(self, G: Weights) -> Enclosure:
-        """The numbers c_k. `best_multiple` makes sure that every c_k <= beta."""
+        """The numbers c_k. The dual variables have been scaled so that every c_k <= beta (`best_multiple`)."""
         return self.gains(G)
 
     def bound(self, G: Weights) -> Approximate:

@@ -118,7 +118,10 @@ class DiagonalBudget(Budget):
         return ""
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """max(diag(A), 0) / max(1, spent), where `spent` is the sum over similar pairs in max(diag(A), 0)."""
+        """The diagonal metric within the budget that is judged in place of A (d, d): max(diag(A), 0) / max(1, spent).
+
+        spent: the sum of the squared distances of the similar pairs in max(diag(A), 0).
+        """
         judged, feasibility = examine_diagonal(A, self.E, self.unit)
         return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 

@@ -11,7 +11,7 @@ from the computed eigenvectors. M is a square close to the matrix given. The dis
 exact ones is bounded entry by entry.
 
 Everything is computed in units that give the points a size of about 1. If s is a power of two, X / s with lam / s^4 is
-the same problem with the metric s^2 M.
+the same problem with the metric s^2 M. A view is the points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Frobenius(ByFormulas):
     def around(self, looked: JudgedMatrix, gap: float) -> float:
         """An upper bound of the distance between the optimum and a matrix that was projected before it was judged.
 
-        looked: the judged matrix. gap: a bound of its gap. A `Family` takes this function as its `radius`.
+        looked: the judged matrix, with the distance to it. gap: a bound of its gap.
         """
         return self.radius(gap) + looked.feasibility.distance
 

@@ -2,6 +2,7 @@
 
 X_p = (x_i - x_j)(x_i - x_j)^T. G is the matrix that belongs to the dual variables. r(G) is 0 if C - G is psd, else
 -inf, and the excess is <C - G, M> (base.py). T is a basis of the range of C. P_+ replaces negative eigenvalues by 0.
+A view is the points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class Linear(ByFormulas):
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
     def image(self, G: Weights) -> Weights:
-        """C - G as weights on pairs. `best_multiple` makes sure that it is psd."""
+        """C - G as weights on pairs. The dual variables have been scaled so that C - G is psd (`best_multiple`)."""
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:

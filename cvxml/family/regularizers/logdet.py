@@ -19,7 +19,7 @@ the prior. Then
 
 These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. ||E|| < 1/2 proves that
 the prior is positive definite. For M and P - G, a matrix that bounds all rounding in K or in Z takes the place of E
-(definite.py).
+(definite.py). A ball is a number with a proved error bound.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def surplus(self, G: Weights) -> None:
-        """None: `best_multiple` makes sure that P - G is positive definite."""
+        """None: no matrix has to be checked, because `best_multiple` makes P - G positive definite."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
@@ -301,10 +301,9 @@ def distance(A: FloatArray, gap: float) -> float:
 
 
 def radius(looked: JudgedMatrix, gap: float) -> float:
-    """A bound of the distance between the optimum and a matrix, for the regularizer `LogDet`.
+    """A bound of the distance between the optimum and a matrix, for a problem with R(M) = D_ld(M, A_0).
 
-    looked: the matrix that was judged in place of it. gap: a bound of its gap. A `Family` takes this function as its
-    `radius`.
+    looked: the matrix that was judged in place of it. gap: a bound of its gap.
     """
     view = looked.view
     assert isinstance(view, Positive)

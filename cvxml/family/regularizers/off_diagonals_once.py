@@ -81,9 +81,10 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
 
 
 def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
-    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of those that `_fitted` has to replace.
+    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of the triplets with v close to 1.
 
-    c, width: those of the module docstring; width is 0 for the hinge. The mask marks the triplets with v close to 1.
+    There v does not determine a for the hinge; a least-squares fit does. c, width: those of the module docstring; width
+    is 0 for the hinge.
     """
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)

@@ -1,6 +1,7 @@
 """R(M) = v tr M, with r(G) = 0 if v I - G is psd, else -inf. It is a linear regularizer with C = v I.
 
-G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py).
+G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py). A view is the
+points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Trace(Linear):
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
     def image(self, G: Weights) -> Weights:
-        """G itself. `best_multiple` makes sure that v I - G is psd."""
+        """G itself. The dual variables have been scaled so that v I - G is psd (`best_multiple`)."""
         return G
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:

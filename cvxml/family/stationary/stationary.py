@@ -137,7 +137,7 @@ def interval(
     """The interval of the first-order step at M M^T, M (d, r), which stands for Q (d, d).
 
     Its ends are the objective minus the largest decrease, and the objective. objective: a ball. left: the largest
-    decreases by both kinds of steps, from `won_at_most`.
+    decreases by a change of the used rows and by a free row.
 
     scale: the number that the gap is relative to. Raises ValueError if `left` is infinite.
     """

@@ -1,10 +1,10 @@
 """The certificate in exact arithmetic: a proved interval around the optimum, for every member of the family.
 
-As in theorem.py, the objective is R(M) plus losses. Dual variables a give the lower bound k(a) + r(G), where the matrix
-G is linear in a. Points, metric and dual variables are floats, so they are rational numbers. The distances are then
-rational too, and so are objective and bound if the loss is rational. Logarithms and roots are balls, which are
-intervals with a proved radius (core/balls.py), and the outer end of each ball is used. No result depends on
-floating-point accuracy.
+As in theorem.py, the objective is R(M) plus losses; a term is a loss with its rows. Dual variables a give the lower
+bound k(a) + r(G), where the matrix G is linear in a. A `Duals` holds those of one term. Points, metric and dual
+variables are floats, so they are rational numbers. The distances are then rational too, and so are objective and bound
+if the loss is rational. Logarithms and roots are balls, which are intervals with a proved radius (core/balls.py), and
+the outer end of each ball is used. No result depends on floating-point accuracy.
 
 The dual variables of the double-precision proof are moved into the domain exactly. A matrix that must be psd is proved
 psd (core/integer_matrices.py). If it is not psd, the dual variables are made a little smaller. For a loss with a domain
@@ -45,7 +45,7 @@ def interval(
     """Prove lower bound <= optimum <= objective, for a family with constants that are fractions.
 
     The upper end is the objective of A (d, d) if A is exactly feasible, else of a feasible matrix near A.
-    - duals: one `Duals` for each term, feasible up to rounding.
+    - duals: the dual variables of each term, feasible up to rounding.
     - root (d, r): M with M M^T near A, if known.
     - strict: strict dual variables to mix with, if the family has anchors.
     - hint: data from floats that make r(G) easy to bound, if known; for example, a root of the negative part of G. With
@@ -74,8 +74,8 @@ def interval(
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
     """The lower bound of `own` times the first factor of `SHRINKING` (1, or slightly less) that makes it feasible.
 
-    own: dual variables as fractions, one `Duals` for each term. X: the points in rationals. hint: data that make r(G)
-    easy to bound, or None. If no factor does, the result is the bound of a = 0. Raises Unproved if that is -inf.
+    own: the dual variables of each term, as fractions. X: the points in rationals. hint: data that make r(G) easy to
+    bound, or None. If no factor makes them feasible, the result is the bound of a = 0. Raises Unproved if that is -inf.
     """
     found = _shrunk(family, X, own, hint)
     if found is not None:
@@ -91,8 +91,8 @@ def _shrunk(
 ) -> tuple[list[Duals], Fraction] | None:
     """The dual variables times the first factor of `SHRINKING` that makes them feasible, and their lower bound.
 
-    own: dual variables as fractions, one `Duals` for each term. X: the points in rationals. hint: data that make r(G)
-    easy to bound, or None. Returns None if no factor does.
+    own: the dual variables of each term, as fractions. X: the points in rationals. hint: data that make r(G) easy to
+    bound, or None. Returns None if no factor makes them feasible.
     """
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
@@ -104,11 +104,11 @@ def _shrunk(
 
 
 def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None = None) -> list[Duals]:
-    """The feasible dual variables, as fractions, that give the lower bound of `interval`.
+    """The feasible dual variables of each term, as fractions, that give the lower bound of the exact interval.
 
-    The result has one `Duals` for each term, and so has `duals`, which is feasible up to rounding. strict: strict dual
-    variables to mix with, if the family has anchors. If no multiple of `duals` is feasible, the result is 0. Raises
-    Unproved if the family has anchors and no dual variables are feasible.
+    duals: those of each term, feasible up to rounding. strict: strict dual variables to mix with, if the family has
+    anchors. If no multiple of `duals` is feasible, the result is 0. Raises Unproved if the family has anchors and no
+    dual variables are feasible.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
     if family.anchors is not None:
@@ -152,8 +152,8 @@ def _exact_duals(term: Term, duals: Duals) -> Duals:
 def _bound_of(family: Family, X: Plane, own: Sequence[Duals], hint: Any = None) -> Fraction | None:
     """The lower bound k(a) + r(G); None if the dual variables are not feasible.
 
-    own: dual variables as fractions, one `Duals` for each term. X: the points in rationals. hint: data that make r(G)
-    easy to bound, or None.
+    own: the dual variables of each term, as fractions. X: the points in rationals. hint: data that make r(G) easy to
+    bound, or None.
     """
     weights = [term.rows.weights(duals) for term, duals in zip(family.terms, own, strict=True)]
     r = family.regularizer.exact_bound(X, joined(weights), hint)

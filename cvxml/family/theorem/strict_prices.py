@@ -77,10 +77,12 @@ class TableRows(Rows, Protocol):
 
 
 class Anchors:
-    """Dual variables of a log sum exp loss that others are mixed with, or that replace them.
+    """The dual variables that others are mixed with to become feasible, for <C, M> plus one log sum exp loss.
 
-    regularizer: <C, M>. loss, rows: those of the only term of the family. level: dual variables a with G(a) = C
-    exactly, if known. For them C - G is 0, and no numerical test is needed.
+    regularizer: <C, M>. loss: the log sum exp. rows: the rows t of the loss, with their matrices V_t.
+
+    level: dual variables a with G(a) = C exactly, if known. For them C - G is 0, so they are feasible without a
+    numerical test.
     """
 
     def __init__(
@@ -99,7 +101,10 @@ class Anchors:
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """The slopes of the loss at the best factor of `MULTIPLES`, with their C - G; None if never strict."""
+        """The strictest slopes of the loss at the multiples `MULTIPLES` of the metric T T^T, with their C - G.
+
+        None if none of them is strict.
+        """
         assert isinstance(self.loss, LogSumExp)
         g = self.regularizer.ground
         if g.undecided or g.rank == 0:

@@ -2,7 +2,8 @@
 
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 
-X_p = (x_i - x_j)(x_i - x_j)^T for p = (i, j). Each row t of the loss m has a value v_t and a dual variable a_t.
+X_p = (x_i - x_j)(x_i - x_j)^T for p = (i, j). Each row t of the loss m has a value v_t and a dual variable a_t. A term
+is a loss with its rows. A `Duals` holds dual variables of one term, with the keys of their rows.
 
 Theorem. For dual variables a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
 
@@ -57,7 +58,7 @@ class Term(NamedTuple):
 
 
 def unknown(judged: JudgedMatrix, gap: float) -> float:
-    """Return inf: the `radius` of families for which no bound of the distance to the optimum is known."""
+    """Return inf, for families without a known bound of the distance between the optimum and a judged matrix."""
     return math.inf
 
 
@@ -105,7 +106,7 @@ class _Value(NamedTuple):
 def certify(
     family: Family, A: FloatArray, duals: Sequence[Duals], strict: Sequence[Duals] = ()
 ) -> tuple[Certificate, Proof]:
-    """Certify the matrix A (d, d) with any dual variables, one `Duals` for each term.
+    """Certify the matrix A (d, d) with any dual variables, given for each term.
 
     strict: strict dual variables to mix with; used only if the family has anchors. Returns the certificate, with an
     empty field `dual`, and the proof, which has the repaired dual variables.
@@ -190,7 +191,7 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """Move each `Duals` into the domain of its loss.
+    """Move the dual variables of each term into the domain of its loss.
 
     A row gets the dual variable 0 if one of its pairs differs outside the range of the regularizer.
     """
@@ -202,9 +203,9 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _of(family: Family, kept: Sequence[Duals]) -> Proof:
-    """The `Proof` that feasible dual variables give: their lower bound and G.
+    """The lower bound and the matrix G of feasible dual variables, as a proof.
 
-    kept: one `Duals` for each term. The bound is -inf (`NO_BOUND`) if it or its error is not finite.
+    kept: the dual variables of each term. The bound is -inf (`NO_BOUND`) if it or its error is not finite.
     """
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
@@ -218,9 +219,9 @@ def _weights(family: Family, duals: Sequence[Duals]) -> Weights:
 
 
 def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
-    """The `Proof` with the best bound among several feasible dual variables, for a family with one term.
+    """The best lower bound among several choices of feasible dual variables, for a family with one term.
 
-    If `feasible` is empty, the bound is -inf, and the dual variables are `own`.
+    If `feasible` is empty, the bound is -inf, and the dual variables of the proof are `own`.
     """
     (term,) = family.terms
     if not feasible:

@@ -24,7 +24,7 @@ def zero_is_optimal(
 ) -> bool:
     """True if M = 0 is proved optimal, by dual variables near the given ones. R(0) must be 0.
 
-    terms: pairs of a loss and its rows. duals: one `Duals` for each term.
+    terms: pairs of a loss and its rows. duals: the dual variables of each of these losses.
     """
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, duals, strict=True):

@@ -83,7 +83,10 @@ class AllSimilar(Budget):
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A) / max(1, spent), where `spent` is the sum over similar pairs in P_+(A)."""
+        """The metric within the budget that is judged in place of A (d, d): P_+(A) / max(1, spent).
+
+        spent: the sum of the squared distances of the similar pairs in P_+(A).
+        """
         judged, feasibility = examine_budget(A, self.E, self.unit)
         matrix = judged.matrix
         finite = bool(np.isfinite(matrix).all())
@@ -146,7 +149,8 @@ class Across(NamedTuple):
     def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """One block: the rows with a dual variable, and the rows that may have the smallest distance.
 
-        The loss `Least` needs no other rows. view: the points under a metric. kept: not used.
+        The loss is minus the smallest distance, so it needs no other rows. view: the points under a metric. kept: not
+        used.
         """
         error = 2 * float(error_of(view.sight).max())
         key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)

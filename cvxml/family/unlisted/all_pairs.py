@@ -100,7 +100,7 @@ class Table:
 
 
 def error_of(sight: Seen) -> FloatArray:
-    """Bounds (n,) of the errors of a `Table` of the images in `sight`.
+    """Bounds (n,) of the errors of a table of squared distances that is computed from the images in `sight`.
 
     The entry (i, k) of the table has an error of at most bound_i + bound_k.
     """
@@ -212,8 +212,7 @@ class Smooth(Protocol):
 class Descent:
     """A solver that minimizes f(L L^T) over L by L-BFGS, from L L^T = M (r, r), until the relative gap is `tol`.
 
-    It is an `Iterate` of core/run.py, which calls its steps. Its dual is the metric, which determines the dual
-    variables.
+    The loop of core/run.py calls its steps. Its dual is the metric, which determines the dual variables.
     """
 
     def __init__(self, f: Smooth, M: FloatArray, tol: float):

@@ -132,7 +132,8 @@ def threshold(
     """A lower and an upper bound of v*, with the metric (d, d) and the shares (m,) of triplets that give these bounds.
 
     v* is the threshold: no optimum exists for v < v*. Double precision limits the distance of the bounds to about 1e-6
-    times the largest H_t. Raises ValueError for bad input. The parameters are those of `instance`.
+    times the largest H_t. X (n, d), y (n,) labels. n_neighbors: targets per point, if `triplets` (t, 3) are not given.
+    Raises ValueError for bad input.
     """
     given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
     *_, last = sides(given.X, Together(given.triplets()))
@@ -306,8 +307,8 @@ class BoostMetric(TripletMethod[Instance]):
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """Run a solver, and return its result. Raises ValueError if v is proved to be below v*.
 
-        asked, own: the further arguments of `Method.find`. If it is proved that no metric attains the infimum, the
-        status is NOT_ATTAINED.
+        asked, own: solver, tol, max_iter, start and callback, and further parameters. If it is proved that no metric
+        attains the infimum, the status is NOT_ATTAINED.
         """
         decided = self.decided(given)
         if decided.what == BELOW:
@@ -329,8 +330,7 @@ class BoostMetric(TripletMethod[Instance]):
     ) -> Exact:
         """The certificate of the metric M (d, d) in exact arithmetic, from the dual variables as they are stored.
 
-        If they are not feasible, the result is that of `exact`, which mixes them with strictly feasible ones. root: R
-        (d, r) with R R^T near M.
+        If they are not feasible, they are mixed with strictly feasible ones. root: R (d, r) with R R^T near M.
 
         hint: data that make the proof easier, if known.
         """

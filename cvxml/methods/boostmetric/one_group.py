@@ -42,7 +42,7 @@ class Together(NamedTuple):
         return a
 
     def duals(self, table: FloatArray) -> Duals:
-        """The dual variables of all rows, as `Duals`, from a table (1, m) of their values."""
+        """The dual variables of all rows with their keys, from a table (1, m) of their values."""
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:

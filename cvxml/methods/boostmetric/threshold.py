@@ -93,7 +93,10 @@ def _sides(of: Differences, f: OverTriplets, M: FloatArray) -> Sides:
 
 
 def _better(one: Sides | None, other: Sides) -> Sides:
-    """The larger lower bound and the smaller upper bound of two `Sides`, with their metric and shares."""
+    """The better bounds of `one` and `other`: the larger lower bound and the smaller upper bound.
+
+    Each bound comes with the metric or the shares that give it. one: None stands for no bounds.
+    """
     if one is None:
         return other
     low, high = max(one, other, key=lambda each: each.lower), min(one, other, key=lambda each: each.upper)

@@ -198,7 +198,7 @@ def _radius(B: FloatArray, error: FloatArray, factor: Factor, above: float) -> f
 class Sign(NamedTuple):
     """A proof about B: s B is positive definite for s = 1 or -1; s = 0 means that B is indefinite, or 0.
 
-    factor: the `Factor` of s B, if it is positive definite.
+    factor: the bounds that prove s B positive definite; None for s = 0.
     """
 
     s: int
@@ -206,7 +206,11 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the `Sign` of all symmetric matrices within `noise` of B (d, d), entry by entry; None without a proof."""
+    """Return s = 1 or -1 if s times every symmetric matrix within `noise` of B (d, d) is proved positive definite.
+
+    The result has s = 0 if all these matrices are proved indefinite, or if B and the noise are 0. It is None without a
+    proof. noise: a bound for each entry of B, or one number.
+    """
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
         return Sign(0)

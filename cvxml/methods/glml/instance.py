@@ -63,7 +63,7 @@ def instance(
     covariances.
 
     priors: None for equal ones, "empirical" or C numbers. model: "gaussian", "mixture" with n_components for each
-    class, or the user's own model, a `Generative`.
+    class, or the user's own model: an object with the methods log_densities and curvatures.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))

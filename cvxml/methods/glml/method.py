@@ -119,9 +119,10 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return the metric as floats, if it is positive definite at each query.
+        """Check that the metric is positive definite at each query, and return it as floats.
 
-        Raises ValueError for a singular metric. name: how the message calls it.
+        A matrix that misses psd within the tolerance is projected. Raises ValueError for a singular metric. name: how
+        the message calls it.
         """
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])

@@ -170,11 +170,11 @@ def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray
 
 
 def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
-    """Return bounds (q, C) of the errors of the weights a_c in B = sum_c a_c G_c (`pair_weights` of solver.py).
+    """Return bounds (q, C) of the errors of the weights a_c in B = sum_c a_c G_c, as solver.py computes them.
 
-    log_p (q, C): the log densities; error (q, C): bounds of their errors. The weights are sums of
-    T_ij = p_i p_j (p_j - p_i), a difference of two products of three densities each. The bounds are inf at a query with
-    all densities equal, unless there are two classes.
+    log_p (q, C): the log densities; error (q, C): bounds of their errors. The weights are sums of T_ij = p_i p_j (p_j -
+    p_i), a difference of two products of three densities each. The bounds are inf at a query with all densities equal,
+    unless there are two classes.
     """
     q, C = log_p.shape
     if C == 2:  # the weights are 1 and -1, exactly

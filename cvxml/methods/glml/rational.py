@@ -34,7 +34,10 @@ class Bounds(NamedTuple):
 
 
 def bounds(B: FloatArray, A: FloatArray) -> Bounds:
-    """Return the `Bounds` for a symmetric B (d, d) and a metric A (d, d). Raises ValueError if A is not definite."""
+    """Return the numbers t and c of the module docstring for a symmetric B (d, d) and a metric A (d, d).
+
+    Raises ValueError if A is not positive definite.
+    """
     d, det = len(A), _determinant(A)
     if det is None:
         raise ValueError("the metric is not positive definite; a local metric has determinant 1")

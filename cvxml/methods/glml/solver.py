@@ -181,8 +181,8 @@ def log_sizes(log_p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return sum_c a_c G_c(x), (q, d, d), for weights a (q, C), and the sum of the norms of its terms (q,).
 
-    G_c(x): the curvature of class c at a query x in Q (q, d). For `Mixtures` the sums are multiplied by the square of
-    their unit.
+    G_c(x): the curvature of class c at a query x in Q (q, d). For Gaussians and mixtures that were fitted to points
+    divided by a unit, the sums are multiplied by the square of this unit.
     """
     if isinstance(model, Mixtures):
         with np.errstate(over="ignore", invalid="ignore"):  # `normalised` refuses an overflow

@@ -61,7 +61,7 @@ def instance(
     """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
 
     X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: "identity", "covariance" or
-    (d, d). bounds: (u, l), by default percentiles (`default_bounds`).
+    (d, d). bounds: (u, l), by default the 5th and the 95th percentile of the squared distances under the prior.
 
     pairs: {"similar": ..., "dissimilar": ...}.
     """
@@ -102,10 +102,10 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
 
 
 def squared_distances(X: FloatArray, A_0: FloatArray) -> Numbers:
-    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, inf on overflow.
+    """Return the numbers (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, inf on overflow.
 
-    The result is a `Numbers`: a function that computes an array for each i whenever it is called, and how many there
-    are.
+    They are not stored: the result has a function that computes an array of them for each i whenever it is called, and
+    how many there are in all.
     """
     C = np.linalg.cholesky(A_0)
     euclidean = np.array_equal(C, np.eye(len(C)))

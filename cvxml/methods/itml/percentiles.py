@@ -38,11 +38,12 @@ def percentiles(numbers: Numbers, at: Sequence[float], most: int = 2**23) -> lis
 
 
 def _counted(rows: Callable[[], Iterator[FloatArray]], at: Sequence[float]) -> list[float]:
-    """Return the percentiles `at` without a list of all numbers. rows: the `rows` of `Numbers`.
+    """Return the percentiles `at` without a list of all numbers.
 
-    Floats >= 0 have the same order as their bits, read as integers. In a first pass, all numbers are counted by their
-    first bits. The counts give the first bits of the number at each wanted rank. In a second pass, only the numbers
-    with these first bits are collected, equal ones once.
+    rows: a function that returns arrays of the numbers, the same ones at each call. Floats >= 0 have the same order as
+    their bits, read as integers. In a first pass, all numbers are counted by their first bits. The counts give the
+    first bits of the number at each wanted rank. In a second pass, only the numbers with these first bits are
+    collected, equal ones once.
     """
     counts = np.zeros(2 ** (63 - SHIFT), dtype=np.int64)
     for block in watched(_blocks(rows())):

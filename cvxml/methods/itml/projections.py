@@ -38,9 +38,9 @@ from cvxml.methods.itml.instance import Instance
 
 
 class Projected(NamedTuple):
-    """The result of `projections`, with its certificate.
+    """The result of Algorithm 1, with its certificate.
 
-    metric (d, d). xi (pairs,): the slack variables, similar pairs first. history: one `Step` for each sweep.
+    metric (d, d). xi (pairs,): the slack variables, similar pairs first. history: one step for each sweep.
     """
 
     metric: FloatArray  # (d, d)
@@ -57,7 +57,7 @@ class Projected(NamedTuple):
 class _Point:
     """The iterate A, xi and lambda of Algorithm 1. It starts at the prior.
 
-    p: the checked inputs. printed: as in `projections`.
+    p: the checked inputs. printed: run the lines as other papers quote them.
     """
 
     def __init__(self, p: Instance, printed: bool):

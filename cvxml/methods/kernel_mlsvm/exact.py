@@ -13,7 +13,7 @@ Let u_ij, w_ij be dual variables of point i with an impostor or with a target j.
 
     ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)),
 
-where s_i = sum_j u_ij = sum_j w_ij and e_i is a unit vector.
+where s_i = sum_j u_ij = sum_j w_ij and e_i is a unit vector. A point is usable if it has both impostors and targets.
 
 The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
 computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no
@@ -137,7 +137,7 @@ def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
     """Return feasible dual variables near the given ones as integers in units of 2^-BITS, and the sum of u.
 
     The first result maps each pair of u to u, and each pair of w to -w. In these integers, the sums of u and w of a
-    point are exactly equal and at most 1/n.
+    point are exactly equal and at most 1/n. duals: u, the pairs of u, w, and the pairs of w.
     """
     u, u_index, w, w_index = duals
     cap = (1 << BITS) // n

@@ -228,10 +228,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """The same interval as `exact`, in which the dual variables are never scaled.
+        """The interval from the lower bound to the objective at phi = M (n, n), in rational arithmetic.
 
-        root: R (n, r) with R R^T near phi. hint: the matrix C (n, r) of exact.py, which the lower bound uses. Both are
-        computed by default.
+        The dual variables are used as they are stored, without a scaling. root: R (n, r) with R R^T near phi. hint: the
+        matrix C (n, r) of exact.py, which the lower bound uses. Both are computed by default.
         """
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 

@@ -29,10 +29,10 @@ from cvxml.methods.kernel_mlsvm.instance import Instance
 
 
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:
-    """Return `proof` with the errors of K and E included in its error bounds.
+    """Return the certificate `proof` with larger error bounds, which include the errors of K and E.
 
-    `rounding`, `value_rounding` and `radius` grow. proof: the certificate of phi (n, n) that was computed on the rows
-    of E.
+    Its fields `rounding`, `value_rounding` and `radius` grow. proof: the certificate of phi (n, n) that was computed on
+    the rows of E.
     """
     with np.errstate(all="ignore"):
         error = entries_error(given)

@@ -22,6 +22,9 @@ Dual and bound: family/theorem, without a regularizer (R = 0) and with the loss 
 a_ij (x_i - x_j)(x_i - x_j)^T over similar pairs minus that over dissimilar pairs is positive definite. Gaps are
 relative to the objective. Radius: there is no radius, because the objective is not strongly convex.
 
+A misreading is another problem that an implementation may have solved by mistake. A `Question` is the user's metric,
+with the data and parameters that it was judged with.
+
 Reference: M. Guillaumin, J. Verbeek, C. Schmid, Is that you? Metric learning approaches for face identification, ICCV
 2009. The printed equations were not available to us; docs/ldml.md lists our sources.
 """
@@ -636,9 +639,11 @@ class LDML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
-    """Return the weights of the losses of similar pairs, dissimilar pairs and self-pairs; 1 if all are 1.
+    """Return the final weight of each loss, an array: similar pairs, dissimilar pairs, then all self-pairs together.
 
-    All self-pairs together have one weight, the last, if w_0 > 0. number: the type of a weight, float or Fraction.
+    For losses "means", the weights are divided by the sum of their kind. The last entry exists only if w_0 > 0. If all
+    weights are 1 and there are no self-pairs, the number 1 is returned. number: float or Fraction, the type of a
+    weight.
     """
     losses, weights, self_pairs = given.weighing
     near, far = map(len, given.pairs)

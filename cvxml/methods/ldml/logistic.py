@@ -61,7 +61,7 @@ class Labelled(NamedTuple):
 
     @property
     def pairs(self) -> PairRows:
-        """The same rows as `PairRows` (family/rows/pairs.py), which does the computations."""
+        """The rows in the form that computes their distances and weights (family/rows/pairs.py)."""
         return PairRows(self.listed)
 
     def table(self, duals: Duals) -> Any:
@@ -212,7 +212,10 @@ class Logistic(Loss):
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Return dual variables in the domain near `a`, as `to_domain` does, in exact arithmetic."""
+        """Move the fractions `a` into the domain exactly: alpha = -t a is clipped to [0, w].
+
+        If b is free, the alpha of the kind of pairs with the larger sum are scaled down to the smaller sum.
+        """
         signs = self.t.tolist()
         alpha = [
             min(max(-t * price, NONE), w) for t, price, w in zip(signs, a, self._fractions(), strict=True)

@@ -2,7 +2,8 @@
 
 The objective of LFDA depends only on the range of a metric. Among the metrics with the same range, the embedding
 ("plain", "weighted" or "orthonormal", see method.py) chooses one. So a metric has the objective of its range, and it is
-feasible if it agrees with the embedding's metric of this range, up to `FEASIBILITY_TOL` (1e-6).
+feasible if it agrees with the embedding's metric of this range, up to `FEASIBILITY_TOL` (1e-6). A ball is a number with
+a proved error bound (core/balls.py).
 """
 
 from __future__ import annotations
@@ -91,10 +92,9 @@ class Embedded(Feasibility):
 
 
 def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
-    """The `Figures` of M (d, d) and its feasibility.
+    """The objective of M (d, d), its distances from the embedding's metric of its range, and its feasibility.
 
-    The figures are the objective of M and its distances from the embedding's metric, as balls. root (d, q): a matrix R
-    with R R^T close to M, if known.
+    Objective and distances are balls. root (d, q): a matrix R with R R^T close to M, if known.
     """
     psd, found = examine(M, given.X)
     T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)

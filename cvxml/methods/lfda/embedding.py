@@ -28,9 +28,9 @@ def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
 
 
 def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: str) -> FloatArray:
-    """The matrix (d, r) of the embedding with the same range as T (d, r).
+    """The matrix (d, r) with the range of T (d, r) that satisfies the condition of `embedding` in the module docstring.
 
-    embedding: "plain", "weighted" or "orthonormal" (see the module).
+    embedding: "plain", "weighted" or "orthonormal".
     """
     values, vectors = eigen(T.T @ S_w @ T, T.T @ S_b @ T)
     T = T @ vectors[:, ::-1]

@@ -29,9 +29,9 @@ class Figures(NamedTuple):
 
 
 def figures(known: Known, embedding: str, M: FloatArray, T: FloatArray) -> Figures:
-    """The `Figures` of M (d, d), compared with the embedding's metric of the range of T (d, r).
+    """The objective of M (d, d), and its squared distances from the embedding's metric of the range of T (d, r).
 
-    This range is close to that of M. known: the scatter matrices as balls. The balls have the current precision.
+    They are balls at the current precision. The range of T is close to that of M. known: the scatter matrices as balls.
     """
     S_w, S_b, columns = known.S_w, known.S_b, balls(*whole(T))
     rows = columns.transpose()

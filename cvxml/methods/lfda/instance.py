@@ -1,7 +1,7 @@
 """The checked inputs of LFDA, and the check that an optimal metric exists.
 
 S_w is the local scatter matrix within classes. The objective of a metric depends only on its range, and the embedding
-chooses the metric for a range.
+chooses the metric for a range. A ball is a number with a proved error bound (core/balls.py).
 """
 
 from __future__ import annotations

@@ -38,10 +38,11 @@ class Known(NamedTuple):
 
 
 def known(S_w: Any, S_b: Any, r: int) -> Known:
-    """The eigenvalues and the other fields of `Known`, for balls S_w and S_b (d, d), at the current precision.
+    """The eigenvalues l of S_b v = l S_w v in descending order, the inverse of S_w, and the optimal plain metric.
 
-    r: the rank of the metric. Raises TooFewBits, so that more bits are tried, if the ball of an eigenvalue is too wide.
-    It is also raised if l_r and l_{r+1} overlap, unless this is the largest precision.
+    S_w, S_b (d, d): balls. The result has balls at the current precision. r: the rank of the metric. Raises TooFewBits,
+    so that more bits are tried, if the ball of an eigenvalue is too wide. It is also raised if l_r and l_{r+1} overlap,
+    unless this is the largest precision.
     """
     inverse = inverted(S_w)
     product = inverse * S_b

@@ -38,7 +38,7 @@ def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
 def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
     """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1.
 
-    The arguments are those of `problem`.
+    y (n,): class codes. r: the rank of the metric. k: the K of the affinities. alpha: added to the diagonal of S_w.
     """
     S_w, S_b = scatters(X, y, k, alpha)
     s = cp.Variable(name="s")

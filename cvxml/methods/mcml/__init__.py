@@ -464,9 +464,11 @@ def _gaussian(question: Question) -> OtherProblem:
 
 
 def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
-    """Return the same function as `with_weights`, but with the value inf if all classes have the same size.
+    """Return a function of the question: the certified relative gap of the refuted metric in a misreading.
 
-    Then the misreading has the same solutions as MCML. Classes of a single point do not count.
+    change: maps the weights of MCML and the data to the misreading. The gap is inf if all classes have the same size,
+    because the misreading then has the same solutions as MCML. Classes of a single point do not count. It is also inf
+    if it is not proved, or if chance could explain it.
     """
 
     def left(question: Question) -> float:
@@ -722,7 +724,7 @@ class MCML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """Return `weights` of the class codes y; computed once, because every certificate needs them."""
+    """Return the weights w (n, n) and c (n,) that give MCML; computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 

@@ -107,7 +107,10 @@ class AllSoftmaxes:
             self.whole = least_eigenvalue(self.C[0]) > self.C[1]
 
     def softmax(self, z: FloatArray) -> Softmax:
-        """Return the `Softmax` of the metric under which the points have the images z (n, m), sorted by class."""
+        """Return the sums of log sum exp, of the entropies, and of the matrices, for the softmax p_i of each point i.
+
+        z (n, m): the images of the points under the metric, sorted by class.
+        """
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
         rows = np.flatnonzero(self.used)
 
@@ -192,8 +195,8 @@ class AllSoftmaxes:
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
         """Return <C, M> = sum_ij p0(j|i) D_ij for a metric M, and a bound of its error.
 
-        at: images of the points under M, up to an error. The error is described by miss and P, fields of `Seen`
-        (numbers/rounding.py).
+        at: images z of the points under M, with error bounds. miss, P (n, d): D_ij differs from |z_i - z_j|^2, for
+        exact images, by at most miss |P_i - P_j|^2.
         """
         S, error = self.classes.scatter(at, self.w)
         Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)

@@ -103,7 +103,10 @@ def _falls(D: FloatArray, of: Softmaxes) -> bool:
 
 
 def _falls_exactly(X: FloatArray, of: Softmaxes, root: FloatArray) -> bool:
-    """Return the same as `_falls`, decided in exact arithmetic, for U = root root^T with root (d, m)."""
+    """Return True if the objective is proved to decrease along M + t U as t grows, in exact arithmetic.
+
+    U = root root^T for root (d, m). X (n, d): points. of: the weights of the problem.
+    """
     if not np.isfinite(root).all():
         return False
     z = flint().fmpz_mat(integers(X)[0]) * flint().fmpz_mat(integers(root)[0])

@@ -2,19 +2,21 @@
 
     f(M) = sum_ij w_ij D_ij + sum_i c_i log sum_{k among i} exp(-D_ik),   D the squared distances of M
 
-The weights w, c and the pairs "k among i" are a `Softmaxes`. The solver minimizes f(M) - rho log det M for decreasing
-rho, by Newton steps.
+Here <C, M> is the first sum, C = sum_ij w_ij (x_i - x_j)(x_i - x_j)^T. A misreading is a problem that implementations
+solve in place of MCML. The weights w, c and the pairs "k among i" are a `Softmaxes`: k is among i if it may be the
+neighbour of i. The solver minimizes f(M) - rho log det M for decreasing rho, by Newton steps.
 
 Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let Y (n, r) be the points in coordinates of unit
 covariance and z = Y G their images. Let e_ik = z_i - z_k, p(.|i) the softmax of -D_ik over k among i, and
 P_ik = c_i p(k|i).
 
     gradient   sum_ik (w_ik - P_ik) e_ik e_ik^T
-    Hessian    sum_i c_i Var_{k by p_i} [ e_ik^T dX e_ik ] = sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ]
+    Hessian    sum_i c_i Var_k [ e_ik^T dX e_ik ] = sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ]
 
-The second form leaves out terms that do not depend on k, because they have no variance. It needs P only with the
-p = r (r + 1) / 2 products of coordinates of each point, not with those of each pair. This takes n^2 p + n p^2
-operations in place of n^2 p^2.
+Var_k is the variance over k with the probabilities p(k|i). The second form leaves out a term that does not depend on k,
+because it does not change the variance. The first form needs products of coordinates of e_ik for each pair i, k. The
+second form needs them for each point only: P is multiplied by a matrix (n, s) of the s = r (r + 1) / 2 products of
+coordinates of z. This takes n^2 s + n s^2 operations in place of n^2 s^2.
 
 The results are certified elsewhere (theorem.py), so an error here cannot lead to a false certificate.
 """
@@ -78,7 +80,7 @@ class Objective:
         a, b = self.first, self.second = np.triu_indices(r)
         place = np.zeros((r, r), dtype=np.intp)  # the position of (a, b) or (b, a) in the upper triangle
         place[a, b] = place[b, a] = np.arange(len(a))
-        # Flat positions of (a a', b b') and (a b', b a') in a matrix (p, p), for (a, b) and (a', b') in the triangle.
+        # Flat positions of (a a', b b') and (a b', b a') in a matrix (s, s), for (a, b) and (a', b') in the triangle.
         self.straight = place[np.ix_(a, a)] * len(a) + place[np.ix_(b, b)]
         self.crossed = place[np.ix_(a, b)] * len(a) + place[np.ix_(b, a)]
         self.factor = np.where(self.first == self.second, 1.0, ROOT2)
@@ -99,7 +101,7 @@ class Objective:
         return Rows(float(c @ log_sum), c[:, None] * p, float(entropy))
 
     def at(self, M: FloatArray) -> Rows:
-        """The `Rows` at M (r, r), which is psd up to rounding."""
+        """f, P and the entropy at M (r, r), which is psd up to rounding."""
         values, vectors = np.linalg.eigh(M)
         return self.rows(self.Y @ (vectors * np.sqrt(np.maximum(values, 0.0))))
 
@@ -130,7 +132,10 @@ class Objective:
         return (g + g.T) / 2
 
     def hessian(self, z: FloatArray, P: FloatArray) -> FloatArray:
-        """The Hessian (p, p) of the module docstring, for svec(dX) of p = r (r + 1) / 2 entries, at images z (n, r)."""
+        """The Hessian (s, s) of the module docstring, for svec(dX) of s = r (r + 1) / 2 entries, at images z (n, r).
+
+        P (n, n): c_i p(k|i). svec: the upper triangle of a symmetric matrix, off the diagonal times sqrt 2.
+        """
         c = self.of.c
         a, b, factor = self.first, self.second, self.factor
         products = z[:, a] * z[:, b]
@@ -153,7 +158,7 @@ class Objective:
         return symmetric
 
     def _both(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """svec(u_i v_i^T + v_i u_i^T) for every row i: (n, p)."""
+        """svec(u_i v_i^T + v_i u_i^T) for every row i: (n, s), with s = r (r + 1) / 2."""
         a, b = self.first, self.second
         both: FloatArray = (u[:, a] * v[:, b] + u[:, b] * v[:, a]) * self.factor
         return both
@@ -166,9 +171,10 @@ class OfDiagonal(Objective):
         return super().value(np.diag(np.diag(M)))
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return gradient (r, r) and Hessian (p, p) with respect to dX of f(diagonal of G (I + dX) G^T), at dX = 0.
+        """Return gradient (r, r) and Hessian (s, s) with respect to dX of f(diagonal of G (I + dX) G^T), at dX = 0.
 
         The entries of the diagonal of G (I + dX) G^T are svec(g g^T)^T svec(I + dX), where g runs over the rows of G.
+        The vectors svec have s = r (r + 1) / 2 entries.
         """
         a = np.sum(G**2, axis=1)
         g, H = super().derivatives(np.diag(np.sqrt(a)))

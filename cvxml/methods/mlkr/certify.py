@@ -89,7 +89,10 @@ def objective(given: Instance, Q: Squares) -> Any:
 
 
 def figures(given: Instance, Q: Squares) -> Figures:
-    """The `Figures` of the metric Q (d, d), at the current precision of balls."""
+    """The objective F, its first-order values and its distance to the limit at the metric Q (d, d), as balls.
+
+    The precision of the balls is the current one.
+    """
     arb, n = flint().arb, len(given.X)
     (points, at), v_at = given.points, Q.at
     D, unit = Plane(points, at).distances(Q).D, 2 * at + v_at
@@ -115,7 +118,7 @@ def figures(given: Instance, Q: Squares) -> Figures:
 def stationarity(of: Figures, is_zero: bool) -> Stationarity:
     """Upper bounds of the decrease of F, to first order, by the used rows and by a free row of A; and the scale.
 
-    of: the figures of the metric. is_zero: whether the metric is 0. dF(tA)/dt at t = 1 is included.
+    of: the figures of the metric. is_zero: whether the metric is 0. The result also has dF(tA)/dt at t = 1, as a float.
     """
     (gradient, free), of_scale = won_at_most(of.first), scale(of, is_zero)
     return Stationarity(

@@ -21,8 +21,8 @@ from cvxml.methods.mlkr.instance import Instance, instance
 def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
     """Return the misreading in which change(instance, Q) returns the objective F and its gradient dF/dQ (r, r).
 
-    Q (r, r): the user's metric in coordinates of unit covariance, `Instance.at`. The test of the metric is the possible
-    decrease of F to first order, relative to F. sentence: the text for the report.
+    Q (r, r): the user's metric in coordinates in which the points have unit covariance. The test of the metric is the
+    possible decrease of F to first order, relative to F. sentence: the text for the report.
     """
 
     def left(question: Question) -> float:

@@ -45,9 +45,11 @@ def search(
 ) -> Found:
     """The best metric of the descents from all starts; the start itself if it is given and is certified.
 
-    init, random_state: the starts (`starts`) and the seed of the random one. start: the solution that replaces them, if
-    given. The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F
-    seems to decrease along all larger multiples.
+    init: "auto", "pca", "identity" or "random", a matrix (m, d), or a list of these. random_state: the seed of
+    "random". start: the solution that replaces them, if given.
+
+    The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F seems to
+    decrease along all larger multiples.
     """
     if start is not None and start.metric.any() and certify(given, start.metric).proves(tol):
         return Found(start.metric, {}, Status.STATIONARY, 0)

@@ -163,7 +163,8 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
 def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
     """The dual of the problem. Variable: "mu" (m,), one dual variable for each ranking in `listed`.
 
-    The arguments are those of `problem`. The rankings are numbered query by query.
+    X (n, d): points. asked: the queries and their relevant points. measure, k: the measure in Delta. listed: rankings
+    for each query; they are numbered query by query.
     """
     import cvxpy as cp
 

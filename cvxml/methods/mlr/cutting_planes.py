@@ -228,12 +228,12 @@ def _solved(roots: list[FloatArray], centred: FloatArray, mean: FloatArray, b: F
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
-    """Return the length of a step along dx that keeps x > 0, with a margin: at most 1."""
+    """Return a step length t with x + t dx > 0: the share `BOUNDARY` of the longest such step, but at most 1."""
     down = dx < 0
     return min(1.0, BOUNDARY * float(np.min(-x[down] / dx[down], initial=np.inf)))
 
 
 def _longest_of(S: FloatArray) -> float:
-    """Return the length of a step from I along S that stays positive definite, with a margin: at most 1."""
+    """Return a step length t <= 1 with I + t S positive definite, a share `BOUNDARY` of the longest such step."""
     least = float(np.linalg.eigvalsh(S)[0])
     return min(1.0, -BOUNDARY / least) if least < 0 else 1.0

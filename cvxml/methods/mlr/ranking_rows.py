@@ -217,7 +217,10 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
 
 
 def named(rows: Rankings, duals: Duals) -> Dual:
-    """Return "price" and "rankings" of the rows with a positive dual variable, in the form that `read` takes."""
+    """Return the rows with a positive dual variable as arrays: "price" (m,) and "rankings" (m, n).
+
+    Each row of "rankings" is a query and then all other points, as ranked.
+    """
     used = duals.a > 0
     key = duals.key[used]
     return {"price": duals.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}

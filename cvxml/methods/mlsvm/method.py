@@ -148,8 +148,9 @@ class MLSVM(FamilyMethod[Instance]):
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """Return the dual variables by name: "u" with "u_index" and "w" with "w_index", as `read` takes them.
+        """Return the dual variables by name: "u" (p,) with "u_index" (p, 2), and "w" (q,) with "w_index" (q, 2).
 
+        Each row of "u_index" is a point and one of its impostors, each row of "w_index" a point and one of its targets.
         Every pair of a usable point with one of its impostors or targets has an entry.
         """
         index, near = given.N.pairs
@@ -228,7 +229,7 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
 
 
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
-    """Return the problem as family terms: `regularizer`, and a `Spread` with one group for each usable point.
+    """Return the problem as a regularizer and a loss (`Spread`), with one group of rows for each usable point.
 
     regularizer: lam/2 ||A||^2, which also holds the points. N: the targets and impostors. number: the type of the
     constant 1/n, float or Fraction.

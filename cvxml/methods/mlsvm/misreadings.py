@@ -136,7 +136,7 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
 def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Question], OtherProblem | None]:
     """Return `problem` with a cheap test: it gives None if a multiple of the metric is clearly better.
 
-    `stays_at_scale` is the test. It avoids a solve for a misreading that cannot explain the metric.
+    This avoids a solve for a misreading that cannot explain the metric.
     """
 
     def screen(question: Question) -> OtherProblem | None:
@@ -153,7 +153,8 @@ def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Qu
 def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
     """Return the misreading that is problem (2) with the rows of the function `rows`.
 
-    It gives None if there are no rows, if they have more than `MOST_PAIRS` pairs, or if `screened` rejects it.
+    It gives None if there are no rows, or if they have more than `MOST_PAIRS` pairs. It also gives None if a multiple
+    of the metric is clearly better, because then the misreading cannot explain the metric.
     """
 
     def problem(question: Question) -> OtherProblem | None:

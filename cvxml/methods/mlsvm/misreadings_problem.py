@@ -53,9 +53,10 @@ def off_diagonal_weights(d: int) -> FloatArray:
 
 
 def duals(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:
-    """Return the optimal u and w of `dual`, found by Clarabel. Raises SolverFailure if it fails.
+    """Return the optimal u and w of the dual of the misreading `kind`, found by Clarabel.
 
-    They have a number for each pair of a usable point with an impostor (u) or a target (w), in the order of the lists.
+    They have a number for each pair of a point with an impostor (u) or a target (w), in the order of the lists. Points
+    without impostors or without targets have none. Raises SolverFailure if Clarabel fails.
     """
     found = solve_problem(dual(X, N, lam, kind), "clarabel")
     return found["u"], found["w"]

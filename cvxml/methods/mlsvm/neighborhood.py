@@ -61,7 +61,7 @@ class Neighborhood:
 
     @property
     def lists(self) -> list[IntArray]:
-        """N(i) = T_i and I_i together, in the form of the parameter `neighbors`."""
+        """N(i) = T_i and I_i together: an array of indices for each point i."""
         return [np.concatenate(p) for p in zip(self.targets, self.impostors, strict=True)]
 
 
@@ -154,8 +154,9 @@ def instance(
 ) -> Instance:
     """Return the checked inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,): labels of any type. The parameters are those of the method "mlsvm": lam > 0, and n_neighbors with
-    neighborhood "knn" or "per-class" (`neighborhood_of`), or explicit lists `neighbors`.
+    X (n, d), y (n,): labels of any type. lam > 0: weight of the regularizer. neighborhood: "knn" takes the n_neighbors
+    nearest points of any class, "per-class" n_neighbors points of the same class and as many of other classes.
+    neighbors: explicit lists in place of these.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))

@@ -58,7 +58,7 @@ def search(
     tol: relative gap at which the search may stop. max_iter: number of gradient steps, Newton rounds and interior-point
     iterations. start: the metric and the dual variables of another solution.
 
-    callback: called with a `Step` of the history.
+    callback: called with every step of the history.
     """
     if len(p.N.usable) == 0:
         return zero_metric(p)
@@ -396,7 +396,7 @@ class CompactDual(ConeDual):
         return reward
 
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """1/n - sum u of each row, exactly 0 at the cap."""
+        """1/n - sum u of each row, exactly 0 at the cap. The sum over the rows is -sum(u) plus a constant."""
         total = self.feasible.total(v)
         unpaid: FloatArray = np.where(self.feasible.full(total), 0.0, self.cap - total)
         return unpaid
@@ -454,7 +454,10 @@ class CompactDual(ConeDual):
         }
 
     def start(self, dual: Dual) -> FloatArray:
-        """Return feasible v (rows, K) near a dual in the form of `pairs`, which must have a number for each pair."""
+        """Return feasible v (rows, K) near the "u" and "w" of `dual`, with their pairs "u_index" and "w_index".
+
+        Every pair of a usable point with an impostor or target must have a number.
+        """
         v = np.zeros(self.J.shape)
         value: dict[tuple[int, int], float] = {}
         for name in ("u", "w"):

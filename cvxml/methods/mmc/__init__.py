@@ -71,7 +71,7 @@ NOT_BY_LUCK = 1e-6  # largest gap of a misreading without a unique optimum; tole
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The problem (6)-(8) with one term for each pair, as a minimization: the sign of its objective is changed.
+    """The problem (6)-(8) with one term for each pair, as a minimization: of -sum sqrt(D), in cvxpy.
 
     Variable: "A" (d, d). X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in
     the paper. The solution is `budget` times the solution for 1; a larger budget can suit a back end better.
@@ -104,7 +104,7 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The dual of the problem as a minimization: the sign of its objective is changed.
+    """The dual of the problem as a minimization: that of -sum sqrt(D). It is a maximization with the same optimum.
 
     Variables: "c" (q,), one for each dissimilar pair with different points, and the number "mu" for the budget. A pair
     of equal points has distance 0 in every metric. budget: the right side of (7). The optimal c for a budget b is the
@@ -380,7 +380,7 @@ class MMC(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The problem as family terms: the budget, and -sum sqrt(D) on the dissimilar pairs with different points.
+        """The problem as a regularizer, the budget, and a loss, -sum sqrt(D) of dissimilar pairs with different points.
 
         number: not used.
         """
@@ -583,12 +583,16 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
-    """Return the relative gap in: min sum sqrt(D) over similar pairs, subject to sum D = 1 over dissimilar pairs.
+    """Return the relative gap of the refuted metric in: min sum sqrt(D) over similar pairs, with another budget.
 
-    The objective is concave, so an optimum has rank one, A = v v^T. Let e run over the similar differences, and let C
-    be the sum of X_ij over dissimilar pairs. v maximizes v^T C v subject to sum |v^T e| <= 1. The maximum is at a
-    vertex: d - 1 independent e are orthogonal to v. If A is diagonal, a vertex has a single positive weight. All
-    vertices are tried. inf if there are more than `MOST_VERTICES`, or if A is not feasible.
+    The budget is: sum of D over dissimilar pairs = 1. The metric is first scaled to it. The objective is concave, so an
+    optimum has rank one, v v^T. Let e run over the similar differences, and let C be the sum of X_ij over dissimilar
+    pairs. Up to its length, v maximizes v^T C v subject to sum |v^T e| <= 1. The maximum is at a vertex: d - 1
+    independent e are orthogonal to v. If the metric must be diagonal, v has a single nonzero entry at a vertex. All
+    vertices are tried.
+
+    Returns inf if there are more than `MOST_VERTICES`, if the e do not span the space, or if the metric is not
+    feasible.
     """
     E, C, d = p.similar[p.similar.any(axis=1)], p.dissimilar.T @ p.dissimilar, p.X.shape[1]
     if p.diagonal or d == 1:

@@ -57,7 +57,10 @@ class _Roots(NamedTuple):
 
 
 def _reach(sight: Seen) -> float:
-    """Return a bound of the error of every squared distance that is computed from the images in `sight`."""
+    """Return a bound of the error of every squared distance that is computed from the images in `sight`.
+
+    sight: the images of the points under a metric, with error bounds.
+    """
     return 2 * float(error_of(sight).max())
 
 
@@ -145,13 +148,17 @@ class AllRoots:
         return E
 
     def _at(self, sight: Seen) -> _Roots:
-        """Return the sums of `roots` at the metric of `sight`. The floor is the square root of the error bound of D."""
+        """Return sum r and the matrix sum z_t z_t^T / (2 r_t) over the dissimilar pairs, with r = max(sqrt(D), floor).
+
+        D are the squared distances computed from the images of the points in `sight`. The floor is the square root of
+        the error bound of D.
+        """
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
     def _largest(self, priced: _Roots) -> float:
         """Return an upper bound of mu (module docstring), rounding included; inf without a proof.
 
-        priced: the sums at the metric that determines the dual variables.
+        priced: the sums at the metric that determines the dual variables. mu is the largest eigenvalue of its matrix G.
         """
         S, error = priced.G.proved(self.images.error)
         return (

@@ -119,9 +119,10 @@ def _full(
 def _diagonal(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
-    """Yield the same as `_full` for a diagonal A: metric, dual variables, objective and gap after every step.
+    """Yield a diagonal metric A within the budget, its dual variables (q,) and its objective and gap after every step.
 
-    A feature has weight 0 if no similar pair differs there.
+    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if
+    there is one. Objective and gap are estimates. A feature has weight 0 if no similar pair differs there.
     """
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)

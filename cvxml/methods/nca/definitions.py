@@ -100,7 +100,7 @@ def continuous_cost(X: FloatArray, w: FloatArray, A: FloatArray) -> float:
 
 
 def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArray:
-    """Return the gradient of `continuous_cost` in A, (m, d): 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T.
+    """Return the gradient in A, (m, d), of the cost - sum_ab w_ab log q_ab: 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T.
 
     W: the sum of w. q_ab: e^-|y_a - y_b|^2 divided by its sum over all pairs a != b, for the images y = A x.
     """

@@ -141,7 +141,8 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
 def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
     """Return the distances, p, w and the rows q from which the exact interval of the step of `Q` (d, d) is computed.
 
-    dual: any "R" and "interior" (d, d). Use it with `precision()` of cvxml/core/balls.py. The rank must not be limited.
+    dual: any "R" and "interior" (d, d). Call it inside the context `precision()` of cvxml/core/balls.py, which sets the
+    number of bits. The rank must not be limited.
     """
     points, at = from_the_first(p.X)
     M = root_of(Q)

@@ -103,10 +103,10 @@ def instance(
     criterion: str = "f",
     similarity: ArrayLike | None = None,
 ) -> Instance:
-    """Return the checked inputs as an `Instance`. Raises ValueError for bad input.
+    """Return the checked inputs. Raises ValueError for bad input.
 
-    n_components: the largest rank of the metric, by default d. criterion: "f" or "g". similarity: s (n, n); if it is
-    given, y is ignored.
+    X (n, d): the points. y (n,): labels. n_components: the largest rank of the metric, by default d. criterion: "f" or
+    "g". similarity: s (n, n); if it is given, y is ignored.
     """
     points = check_X(X)
     n, d = points.shape

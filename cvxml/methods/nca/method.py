@@ -3,6 +3,8 @@
 In its functions, `given` is the checked data (instance.py), and M (d, d) is a metric. s_ij is the similarity of two
 points; for classes it is 1 within a class. The objective is -f or -g: f is the sum over the points of the probability
 p_i that a random neighbour is similar, and g is the sum of log p_i. A partner of a point i is a point j with s_ij > 0.
+The convex step at a metric is a convex function that is at least the objective everywhere, and equal to it at the
+metric.
 
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood Components Analysis, NIPS 2004. The
 paper was not at hand; the source is "the note", the article about it in statwiki (30 August 2017).

@@ -324,7 +324,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """F = -f or -g, and a bound of its error plus that of `Instance.bound`, the lower bound of F."""
+        """F = -f or -g, and a bound of its error, which includes the rounding error of the trivial lower bound of F."""
         return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:

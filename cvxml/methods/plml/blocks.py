@@ -10,7 +10,8 @@ weights w_p on pairs p = (i, j). Its block b is G_b = sum_p w_p W_ib (x_i - x_j)
 
     r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
 
-Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric.
+Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric. A view is the
+points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -73,9 +74,10 @@ class BlocksFeasibility(Feasibility):
 
 
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
-    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and the feasibility of A as a matrix made of psd blocks.
+    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A is from the matrices made of psd blocks.
 
-    X (n, d): the points. A is also examined in the units of their features.
+    X (n, d): the points. A is measured in the given units of the features, and also with each feature divided by its
+    spread over the points. It is feasible only if both are: a small error matters for a feature of large values.
     """
     own = blocks_of(A, m)
     inside = in_blocks(own)

@@ -10,7 +10,7 @@ from cvxml.methods.plml.blocks import Blocks
 
 
 class MeanShares(Blocks):
-    """The regularizer `Blocks` with D_ij = sum_b (W_ib + W_jb)/2 (x_i - x_j)^T M_b (x_i - x_j)."""
+    """The regularizer lam/2 sum_b ||M_b||^2 of PLML with D_ij = sum_b (W_ib + W_jb)/2 (x_i - x_j)^T M_b (x_i - x_j)."""
 
     def shares(self, pairs: IntArray) -> FloatArray:
         """The mean weights (p, m) of the two points of each pair."""

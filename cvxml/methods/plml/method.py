@@ -9,7 +9,8 @@ separate certificates: the weights are optimal (weights.py), and the metrics are
 problem is not convex, and we claim no optimum of it.
 
 The method's metric is M (m d, m d) with the blocks M_b on its diagonal. It is judged for the given weights, or for the
-computed ones. The estimator gives a query the weights of the nearest training point.
+computed ones. The estimator gives a query the weights of the nearest training point. A misreading is another problem
+that an implementation may solve by mistake.
 
 Dual and bound: family/theorem, with the Frobenius norm of blocks (methods/plml/blocks.py), a hinge, and a linear loss
 on the pairs. The optimal metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to
@@ -225,7 +226,7 @@ class PLML(TripletMethod[Instance]):
         return Listed(given.targets, given.impostors)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The problem of the metrics as a sum of family terms: alpha1 sum_b ||M_b||^2, and a hinge on the triplets.
+        """The problem of the metrics as a regularizer, alpha1 sum_b ||M_b||^2, and a hinge on the triplets as the loss.
 
         If alpha2 > 0, a linear loss on the pairs of the triplets is added. number: makes the constants, float or
         Fraction.

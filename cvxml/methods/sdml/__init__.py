@@ -167,7 +167,10 @@ def signed_sum(p: Paired) -> Any:
 
 
 def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
-    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd. T: the `signed_sum`."""
+    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd.
+
+    T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals.
+    """
     C = np.linalg.cholesky(M_0)
     with np.errstate(over="ignore", invalid="ignore"):
         of_pairs = C.T @ T @ C

@@ -71,7 +71,10 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
 
 
 def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """Yield D (d, d), then matrices of rank 1 close to it, as integers and an exponent: candidates for `descent`."""
+    """Yield D (d, d), then matrices of rank 1 close to it, as integers and an exponent.
+
+    Each of them may prove that the domain is empty.
+    """
     yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]
     for bits in ROUNDED:

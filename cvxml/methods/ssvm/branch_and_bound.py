@@ -58,10 +58,10 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Dual variables of a node, as in `Relaxation`, and the lower bound of F that they prove.
+    """Dual variables of the relaxation of a node, and the lower bound of F that they prove.
 
     q (m,): on the sets. nu (e,): on the exchanges. sets (m, 1 + k): a point and the members of one of its sets.
-    exchanges (e, 3): i, j, l.
+    exchanges (e, 3): i, j, l, where j is in h*_i, and l is not but could take its place.
     """
 
     bound: float
@@ -273,7 +273,7 @@ class Relaxation:
 
 
 def nothing(k: int) -> Proof:
-    """Return a `Proof` without dual variables, with the bound F >= 0. k: the number of members of a set."""
+    """Return empty dual variables, which prove the bound F >= 0. k: the number of members of a set."""
     empty = np.empty(0)
     return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))
 
@@ -281,7 +281,8 @@ def nothing(k: int) -> Proof:
 class Reduced(NamedTuple):
     """An instance p in fewer coordinates x = axes (X - mean), for the original points X.
 
-    A metric W of p is the metric axes^T W axes of X. The objective of p is scale^4 times that of the original instance.
+    axes (r, d): orthonormal directions, divided by `scale`. A metric W of p is the metric axes^T W axes of X. The
+    objective of p is scale^4 times that of the original instance.
     """
 
     p: Instance
@@ -334,7 +335,10 @@ class Search:
     """The state of branch and bound: the tree, its open nodes by their bound, and the best W so far."""
 
     def __init__(self, p: Instance, starts: list[FloatArray], tol: float):
-        """Run CCCP from the metrics `starts`. p: an instance from `reduced`. tol: relative to ||W||^2."""
+        """Run CCCP from the metrics `starts`. tol: relative to ||W||^2.
+
+        p: an instance in few coordinates, in which F(0) is at least 1.
+        """
         self.p, self.tol = p, tol
         self.started = time.perf_counter()
         self.relaxation = Relaxation(p)
@@ -438,9 +442,10 @@ class Search:
         return run.at
 
     def dual(self, scale: float) -> Dual:
-        """Return the tree and the dual variables of its leaves by name, as `certify_tree` of tree.py reads them.
+        """Return the tree and the dual variables of its leaves by name: "tree", "q", "q_index", "nu" and "nu_index".
 
-        scale: the original points are `scale` times those of p.
+        The index arrays name the leaf of each dual variable, and its point and set, or its exchange (tree.py). scale:
+        the original points are `scale` times those of p.
         """
         leaves = [
             (at, Leaf(proof.q, proof.sets, proof.nu / scale**4, proof.exchanges))

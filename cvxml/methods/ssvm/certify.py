@@ -90,7 +90,7 @@ class Sets:
         """Return G = sum_ih a_ih V_ih as weights on pairs of points, each pair once.
 
         V_ih is the matrix with v_ih = <W, V_ih>. duals: the a_ih. Their sums are exact for fractions, and for floats
-        from `Slack.to_domain` of family/losses/groups.py.
+        that the loss has rounded (family/losses/groups.py).
         """
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
@@ -310,7 +310,8 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
     """Return rho (n,): in `nearest`, the product of the images of i and j has an error of at most rho_i + rho_j.
 
-    X (n, d): the points. W (d, d): the metric. Each feature is measured in units of its largest value after centring.
+    X (n, d): the points. W (d, d): the metric, in the same units. The function itself divides each feature by its
+    largest value after centring, so that one feature of large values does not spoil the bound.
     """
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)

@@ -52,9 +52,9 @@ def exact_interval(
 
     dual: "q" (m,) and "q_index" (m, 1 + k), a point and its set. root (d, r): M with M M^T near W.
 
-    psd (d, r): L with L L^T near P_+(-G), where G is the matrix of the dual variables (`Sets.weights` of certify.py).
-    By default both are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to
-    split the votes among the classes.
+    psd (d, r): L with L L^T near P_+(-G), where G is the sum of the dual variables times the matrices of their sets.
+    P_+ replaces negative eigenvalues by 0. By default root and psd are computed here. Raises ValueError for a dual with
+    a "tree", and for more than `SPLITS` ways to split the votes among the classes.
     """
     check_dual(dual)
     check_splits(p)
@@ -74,8 +74,8 @@ def exact_interval(
 def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, IntArray]:
     """Return the convex step of `W` (d, d) in fractions, the dual variables of its exact bound, and h* (n, k).
 
-    dual: "q" and "q_index". The bound is that of `exact_interval`. Raises ValueError for a dual with a "tree", and for
-    more than `SPLITS` ways to split the votes among the classes.
+    dual: "q" (m,), weights of sets, and "q_index" (m, 1 + k), a point and its set for each. Raises ValueError for a
+    dual with a "tree", and for more than `SPLITS` ways to split the votes among the classes.
     """
     check_dual(dual)
     check_splits(p)

@@ -49,10 +49,10 @@ class ExactLeaf(NamedTuple):
 
 
 def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] | ExactLeaf]:
-    """Return the nodes of the tree in `dual` for the metric `W` (d, d): (i, j) for a branch, an `ExactLeaf` for a leaf.
+    """Return the nodes of the tree in `dual` for the metric `W` (d, d): (i, j) for a branch, dual variables for a leaf.
 
-    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. Raises ValueError if the
-    arrays of `dual` do not match or are no tree.
+    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. The dual variables are
+    fractions. Raises ValueError if the arrays of `dual` do not match or are no tree.
     """
     tree, leaves = leaves_of(p, dual)
     listed, found = list(leaves), inferred(p, W)

@@ -111,7 +111,10 @@ def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
 
 
 def nearest_by_distance(D: FloatArray, y: IntArray, R: int, k: int) -> Nearest:
-    """Return the k nearest of m points of each class, for distances D (n, m) to them. y (m,): their classes."""
+    """Return for each of n queries the k nearest points of each class, from the distances D (n, m) to m points.
+
+    y (m,): the classes of the points. R: the number of classes. A point at the distance inf is not a neighbour.
+    """
     near = Nearest(np.full((len(D), R, k), np.inf), np.full((len(D), R, k), -1, dtype=np.intp))
     for c in range(R):
         members = np.flatnonzero(y == c)
@@ -132,8 +135,7 @@ class Table(NamedTuple):
 class Chosen(NamedTuple):
     """One set for each point, with its value.
 
-    sets (n, k): indices increasing. value (n,): the cost for a set of `targeted`, S + Delta for one of
-    `loss_augmented`.
+    sets (n, k): indices increasing. value (n,): the cost for the sets h*, S + Delta for the sets h^.
     """
 
     sets: IntArray  # (n, k), increasing
@@ -148,7 +150,8 @@ def fewest_votes(k: int, R: int, tau: int) -> int:
 def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
     """Return the cheapest set of H_r(tau) for each point and each r; of equal costs, the one with fewest votes for r.
 
-    D (n, R, k): as in `Nearest`. classes (n, c): the r of each point; default: the classes 0..R-1.
+    D (n, R, k): the distances from each point to the k nearest points of each class, ascending. classes (n, c): the r
+    of each point; default: the classes 0..R-1.
     """
     n, R, k = D.shape
     if classes is None:
@@ -165,8 +168,8 @@ def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
 def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray:
     """Return the sum of the `count` least distances to points outside class r, at most `most` of each class.
 
-    D (n, R, k): as in `Nearest`. classes (n, c): the classes r for each point. The sums are (n, c); inf if there are
-    too few points.
+    D (n, R, k): the distances from each point to the k nearest points of each class, ascending. classes (n, c): the
+    classes r for each point. The sums are (n, c); inf if there are too few points.
     """
     n = len(D)
     if count == 0:
@@ -194,9 +197,9 @@ def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray
 
 
 def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
-    """Return the cheapest sets (n, k) of H_r(tau) with the given number of votes for r; indices increasing.
+    """Return the cheapest sets (n, k) of H_r(tau) with a given number of votes for r; indices increasing.
 
-    near: the nearest points. r (n,): a class for each point. votes (n,): the votes, as found by `table`.
+    near: the nearest points. r (n,): a class for each point. votes (n,): the number of votes for this class.
     """
     n, _, k = near.D.shape
     sets = np.empty((n, k), dtype=np.intp)
@@ -349,8 +352,9 @@ def rescaled(p: Instance, at: Point) -> Point:
 def as_certified(p: Instance, at: Point) -> Point:
     """Return the same W with the h* that the certificate of W uses; `at` itself if it has these h*.
 
-    They can differ only if ||W||^2 is 0, or underflows: then the certificate takes the h* of the identity, and
-    `rescaled` keeps another h*. A W that is stationary for one choice of h* may not be stationary for another.
+    They can differ only if ||W||^2 is 0, or underflows. Then the certificate takes the h* of the identity, and CCCP
+    keeps the h* of the metric that it scaled to 0. A W that is stationary for one choice of h* may not be stationary
+    for another.
     """
     if at.norm2 > 0:
         return at

@@ -171,7 +171,11 @@ class SSVM(StationaryMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """The interval of `exact`. root (d, r): R with R R^T near M. hint (d, r): the matrix `psd` of exact.py."""
+        """The interval that contains the optimum of the convex step at M, in rational arithmetic, from stored matrices.
+
+        root (d, r): R with R R^T near M. hint (d, r): L with L L^T near P_+(-G), where G is the matrix of the dual
+        variables. P_+ replaces negative eigenvalues by 0.
+        """
         from cvxml.methods.ssvm.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root, psd=hint)

@@ -213,8 +213,9 @@ def generated(
 ) -> Generated:
     """The same step with few sets: solve, find the worst set of every point, and add the violated ones.
 
-    It starts with the sets h*_i. It ends when no new set is violated by more than `VIOLATED`; there are finitely many
-    sets. solver: a back end of cvxpy. Raises SolverFailure if it gives no answer.
+    This is the step as `enumerated` states it, without the rows that are not violated. It starts with the sets h*_i. It
+    ends when no new set is violated by more than `VIOLATED`; there are finitely many sets. solver: a back end of cvxpy.
+    Raises SolverFailure if it gives no answer.
     """
     sets: list[list[Neighbors]] = [[h] for h in h_star]
     rounds = 0
@@ -242,8 +243,8 @@ def polynomial(
 ) -> cp.Problem:
     """The same step, of polynomial size: O(n R k) blocks of O(n) rows, with "u", "v", "w", "s" beside "W" and "t".
 
-    The optimal u, v, w, s are not unique and may be unbounded. So SCS may stop at its limit of iterations with an error
-    of 1e-4; Clarabel reaches its accuracy.
+    This is the step as `enumerated` states it, in another form. The optimal u, v, w, s are not unique and may be
+    unbounded. So SCS may stop at its limit of iterations with an error of 1e-4; Clarabel reaches its accuracy.
     """
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")

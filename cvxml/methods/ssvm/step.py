@@ -165,7 +165,11 @@ class Columns(ConeDual):
         return products
 
     def unpaid(self, q: FloatArray) -> FloatArray:
-        """C sum_c q_ic (max_c' Delta_ic' - Delta_ic) for each point i (n,), with Delta_ic of the set c of i."""
+        """C sum_c q_ic (max_c' Delta_ic' - Delta_ic) for each point i (n,), a sum of terms >= 0.
+
+        Delta_ic is the loss of the vote of set c of point i. The sum over i is - C sum q Delta plus a constant, without
+        cancellation of digits.
+        """
         below = self.delta.max(axis=1, keepdims=True) - self.delta
         unpaid: FloatArray = self.C * np.sum(q * below, axis=1)
         return unpaid

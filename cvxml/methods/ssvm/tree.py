@@ -185,7 +185,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
 def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, IntArray, Leaf]]]:
     """Return the tree (rows, 4), and the leaves that metrics may belong to: row, `known` (n, n), repaired multipliers.
 
-    dual: the arrays that `certify_tree` lists. Raises ValueError if they do not match or are no tree.
+    dual: "tree", "q", "q_index", "nu" and "nu_index". Raises ValueError if they do not match or are no tree.
     """
     n = len(p.X)
     tree = _tree(dual, n)
@@ -281,9 +281,11 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 
 
 def stored(tree: IntArray, leaves: Sequence[tuple[int, Leaf]], k: int) -> Dual:
-    """Return the dual in the form that `certify_tree` reads: the tree (rows, 4) and the multipliers of its leaves.
+    """Return the dual of a tree by name: "tree" (rows, 4), and the multipliers of its leaves.
 
-    leaves: the row and the multipliers of each leaf. k: the number of members of a set.
+    The multipliers are "q" (m,) on sets and "nu" (e,) on exchanges. "q_index" (m, 2 + k) has the row of the leaf, a
+    point and its set; "nu_index" (e, 4) has the row of the leaf and an exchange. leaves: the row and the multipliers of
+    each leaf. k: the number of members of a set.
     """
     sets = [np.column_stack([np.full(len(leaf.sets), row), leaf.sets]) for row, leaf in leaves]
     exchanges = [np.column_stack([np.full(len(leaf.exchanges), row), leaf.exchanges]) for row, leaf in leaves]
