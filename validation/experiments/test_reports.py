@@ -123,7 +123,7 @@ ANSWERS: dict[str, str] = Words("page").found["answers"]  # from the best for a 
 def parts_of(stem: str) -> tuple[str, str, str]:
     """A report in three: the first screen, the details that it leaves out, and the tables."""
     first, rest = (FOLDER / f"{stem}.md").read_text(encoding="utf-8").split("\n\n![", 1)
-    details, tables = rest.split(f"\n{page.LEFT_OUT}\n")[1].split("\n## ", 1)
+    details, tables = rest.split(f"\n{page.IN_DETAIL}\n")[1].split("\n## ", 1)
     return first, details, f"\n## {tables}"
 
 
@@ -177,9 +177,10 @@ def test_a_first_screen_is_read_in_a_minute(path: Path) -> None:
     first, _, _ = parts_of(path.stem)
     said = screen_of(path.stem)
     assert list(said) == ["In short", "Question", "Run", "Result", "Contradictions", "Open"]
-    assert len(first.split()) <= 230
-    assert len(said["In short"].split()) <= 45
-    assert ("*New points*" in first) == ("new points" in first)
+    assert len(first.split()) <= 260
+    assert len(said["In short"].split()) <= 60
+    assert first.count("*new points*") == ("new points" in first.replace("*new points*", ""))
+    assert first.find("new points") == first.find("*new points*") + ("*new points*" in first)  # said before it is used
 
 
 @every_record
@@ -204,7 +205,7 @@ def test_the_numbers_of_tasks_are_those_of_the_record_and_of_the_presets(path: P
     apart = [len(restrictions), *([len(besides.split("; "))] if besides else [])]
     assert numbers(re.sub(r"\*[^*]*\*", "", said["Run"]).split("](")[0]) == [*counts, *apart]
     assert bool(besides) == bool(experiment.DEPARTURES)
-    assert re.findall(r"; ([^;]*) tasks[^;]* run\.$", said["In short"]) == [
+    assert re.findall(r"; ([^;]*) tasks\b[^;]* run\.$", said["In short"]) == [
         f"{share[1]} % of the" if share else "all"
     ]
     assert ("smaller preset" in said["In short"]) == (recorded["preset"] != "full")
@@ -214,10 +215,13 @@ def test_the_numbers_of_tasks_are_those_of_the_record_and_of_the_presets(path: P
 def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path: Path) -> None:
     said, (_, rest) = screen_of(path.stem), sentences_of(path.stem)
     listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
-    assert numbers(said["Open"])[:1] == [len(listed)]
+    kinds = [re.search(": (contradicted|undecided) on", line) for line in listed]
+    of_kinds = Counter(found[1] if found else "figure" for found in kinds)
+    counts = [of_kinds[kind] for kind in ("contradicted", "undecided", "figure") if of_kinds[kind]] or [0]
+    assert numbers(re.sub(r"\(.*", "", said["Open"])) == ([len(listed)] if len(counts) > 1 else []) + counts
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
     assert len(set(listed)) == len(listed)
-    for mark, kind in ((": contradicted on", "contradiction"), (": undecided on", "undecided verdict")):
+    for mark, kind in ((": contradicted on", "contradiction"), (": undecided on", "verdicts? undecided by the point")):
         count = sum(mark in line for line in listed)
         assert re.findall(rf" (\d+) {kind}", said["Open"]) == ([str(count)] if count else [])
     others = [
@@ -596,7 +600,7 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         totals[part, "new points"] for part in ("train", "test")
     )
     assert of == of_test
-    assert numbers(screen["Result"].replace("(d = 2)", "")) == [train, test_part, of, contradicted]
+    assert numbers(screen["Result"].replace("(d = 2)", "")) == [train, of, test_part, of, contradicted]
     assert answers_in(screen["In short"]) == [
         holds(supported, contradicted, of)
         for supported, of, contradicted in (totals[part, "these points"] for part in ("train", "test"))
@@ -632,7 +636,8 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
     words = Words("nca").found
     names = {f'"{words["said"][key]}"': name for key, name in words["short"].items()}
     for sentence in against:
-        (text,) = re.findall(rf"{re.escape(names[sentence])} \((.*?)\)(?:; |\.$)", listed)
+        ends = "|".join(map(re.escape, names.values()))
+        (text,) = re.findall(rf"{re.escape(names[sentence])}, on (.*?)(?:; (?:{ends}),|\.$)", listed)
         own = {
             name
             for other, sets in re.findall(r"- (\".*?\"), .*?: contradicted on (.*?);", rest)
@@ -641,6 +646,13 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         }
         assert numbers(text) == [len(own)] if len(own) > 2 else all(name in text for name in own)
         assert ("new points" in text) == (sentence in too)
+        places = [row[1].split(";")[0] for row in rows if row[0] == sentence]
+        ranks = [place.split(",")[0].replace("Full", "full") for place in places if place in panels]
+        assert all(f" at {rank}" in text for rank in ranks)
+        lacking = [row[1] for row, each in zip(rows, verdicts, strict=True) if row[0] == sentence and "not run" in row[1]]
+        lacking = [where for where in lacking if where.split(";")[0] not in panels]
+        at = [row[1] for row, each in zip(rows, verdicts, strict=True) if each[0].startswith("contradicted")]
+        assert ("not tested: usps" in text) == any("usps" in where for where in lacking if where in at)
     contrary = re.findall(r"- (\".*?\"), (.*?): contradicted on (.*?);", rest)
     for sentence, place, names in contrary:
         (line,) = (each for each in every if each.startswith(sentence))
