@@ -162,7 +162,8 @@ def against_on(claims: Sequence[Judged]) -> str:
         for data in claim.about
         if data not in sets(claim)
     )
-    apart = [WORDS("new_short", sets=named(list(new)))] if new else []
+    apart = [OUR_MARK] if here.keys() & set(note.OUR_CLASSES) and len(here) == 1 else []
+    apart += [WORDS("new_short", sets=named(list(new)))] if new else []
     apart += [WORDS("missing_short", sets=", ".join(missing))] if missing else []
     return WORDS(
         "against_sets",
@@ -175,7 +176,7 @@ def against_on(claims: Sequence[Judged]) -> str:
 def set_at(claim: Judged, data: str) -> str:
     """Return the name of a set, with its rank if the sentence is about both: "housing at full rank (our classes)"."""
     if claim.where not in MAIN:
-        return shown_set(data)
+        return data
     name = WORDS("at_rank", data=data, rank=rank_name(claim))
     return f"{name} ({OUR_MARK})" if data in note.OUR_CLASSES else name
 
