@@ -25,8 +25,8 @@ PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
 OPEN, IN_DETAIL = WORDS("open"), WORDS("in_detail")
 IS_OPEN = re.compile(r"- .*[:;] open\b")
 KINDS = {  # of open observations
-    ": contradicted on": ("contradiction", ""),
-    ": undecided on": ("verdict", " undecided by the point alone"),
+    ": contradicted on": "contradiction",
+    ": undecided on": "undecided by the point alone",
 }
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
@@ -160,7 +160,11 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
 def said_of_open(unexplained: Sequence[str], experiment: ModuleType) -> str:
     """Return what open observations are: contradictions and verdicts, which are counted, and figures, which are named."""
     marked = {kind: sum(mark in line for line in unexplained) for mark, kind in KINDS.items()}
-    kinds = [number(count, name) + why for (name, why), count in marked.items() if count]
+    kinds = [
+        number(count, name) if name == KINDS[": contradicted on"] else f"{count} {name}"
+        for name, count in marked.items()
+        if count
+    ]
     figures = [
         line[2:].split(":")[0].split(", k = ")[0]
         for line in unexplained

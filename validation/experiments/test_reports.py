@@ -180,7 +180,9 @@ def test_a_first_screen_is_read_in_a_minute(path: Path) -> None:
     assert len(first.split()) <= 260
     assert len(said["In short"].split()) <= 60
     assert first.count("*new points*") == ("new points" in first.replace("*new points*", ""))
-    assert first.find("new points") == first.find("*new points*") + ("*new points*" in first)  # said before it is used
+    assert first.find("new points") == first.find("*new points*") + (
+        "*new points*" in first
+    )  # said before it is used
 
 
 @every_record
@@ -199,7 +201,9 @@ def test_the_numbers_of_tasks_are_those_of_the_record_and_of_the_presets(path: P
     counts = [len(keys), *share, len(names) - len(variants)]
     counts += [len(variants)] if len(variants) > 1 else []
     of_full, _, besides = re.sub(r"\*[^*]*\*", "", details["Run"]).partition(" Departures: ")
-    same = [len(full), sum(keys[key] == full[key] for key in keys.keys() & full.keys())]
+    equal = sum(keys[key] == full[key] for key in keys.keys() & full.keys())
+    same = [len(full), equal] if equal else [len(full)]
+    assert ("None of the tasks" in of_full) == (equal == 0)
     assert numbers(of_full) == (same if recorded["preset"] != "full" else [])
     restrictions = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0].splitlines()
     apart = [len(restrictions), *([len(besides.split("; "))] if besides else [])]
@@ -218,10 +222,13 @@ def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path
     kinds = [re.search(": (contradicted|undecided) on", line) for line in listed]
     of_kinds = Counter(found[1] if found else "figure" for found in kinds)
     counts = [of_kinds[kind] for kind in ("contradicted", "undecided", "figure") if of_kinds[kind]] or [0]
-    assert numbers(re.sub(r"\(.*", "", said["Open"])) == ([len(listed)] if len(counts) > 1 else []) + counts
+    assert numbers(re.sub(r"\([^)]*\)", "", said["Open"])) == ([len(listed)] if len(counts) > 1 else []) + counts
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
     assert len(set(listed)) == len(listed)
-    for mark, kind in ((": contradicted on", "contradiction"), (": undecided on", "verdicts? undecided by the point")):
+    for mark, kind in (
+        (": contradicted on", "contradiction"),
+        (": undecided on", "undecided by the point"),
+    ):
         count = sum(mark in line for line in listed)
         assert re.findall(rf" (\d+) {kind}", said["Open"]) == ([str(count)] if count else [])
     others = [
@@ -435,8 +442,11 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     tested = set()
     screen = screen_of(stem)
     short: dict[str, list[int]] = {"In short": [], "Result": []}
-    gain, most_of, on_most = [], [], []
-    where: dict[str, list[str]] = {}  # the scalings that contradict a claim
+    gain, most_of, on_most, verdict_counts = [], [], [], []
+    first_rest: list[str] = []
+    brief: list[
+        dict[str, tuple[list[str], bool, int]]
+    ] = []  # by reading and claim: sets, new points, sets for it
     heads = ("the papers", "comparisons", "sets, these points", "these points", "new points")
     for line, part in zip(every[: len(parts)], parts, strict=True):
         title = part.splitlines()[1]
@@ -445,37 +455,75 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
         rows = list(zip(*columns_below(part, title, *heads), strict=True))
         kinds = kinds_of(rows[0][1])
         same = sum("z-scored" not in name and name not in scaled for name, _ in means) if z_scored else 0
-        expected = [sum(each > 0 for each in lead), len(lead), kinds.total(), kinds["supported"]]
+        expected = [sum(each > 0 for each in lead), len(lead)]
+        expected += [equal] if (equal := sum(each == 0 for each in lead)) else []
+        expected += [kinds.total(), kinds["supported"]]
         shown = numbers(re.sub(r"\((?!new)[^)]*\)", "", line))
-        assert shown[:4] == expected
-        assert shown[5] == kinds["contradicted"]
-        assert f"({same} cells are the same as above)" in line if z_scored else "same as above" not in line
-        if not z_scored:  # of z-scored sets alone, the page has the letters of some of the cells
-            letters = re.findall(r"\) ([SCU]{2})\b", rest.split('**GLML "always shows')[1].split("\n**")[0])
-            assert shown[4] == sum(each[1] == "S" for each in letters)
-        short["In short"] += [kinds["supported"], kinds.total(), kinds["contradicted"]]
-        short["Result"] += [shown[4], kinds.total()]
-        gain.append(holds(kinds["supported"], kinds["contradicted"], kinds.total()))
-        for key, (name, _, sets, here, new) in zip(sentences, rows, strict=False):
+        assert shown[:-2] == expected
+        assert shown[-1] == kinds["contradicted"]
+        # the letters of every comparison, of all sets of the reading
+        reading = "z-scored features" if z_scored else "features as they come"
+        table = rest.split(f"**{sentences['gain']['said']}** ({reading})")[1].split("\n**")[0]
+        letters = {
+            row.split(" | ")[0].strip("| "): re.findall(r"\) ([SCU]{2})\b", row)
+            for row in table.splitlines()
+            if " | GLML - Euclid | " in row
+        }
+        assert shown[-2] == sum(code[1] == "S" for codes in letters.values() for code in codes)
+        own = [
+            code for name, codes in letters.items() if "z-scored" in name or not z_scored for code in codes
+        ]
+        better, worse, new_better = (
+            sum(code[at] == kind for code in own) for at, kind in ((0, "S"), (0, "C"), (1, "S"))
+        )
+        if z_scored:
+            numbers_same = [same, better, len(own), worse]
+            assert numbers(re.findall(r"\((\d+ cells are the same [^)]*)\)", line)[0]) == numbers_same
+        else:
+            assert "same as above" not in line
+            assert (len(own), better, worse) == (kinds.total(), kinds["supported"], kinds["contradicted"])
+            first_rest = [name for name, codes in letters.items() if "S" not in [code[0] for code in codes]]
+            assert (
+                sum(len(letters[name]) for name in first_rest) == len(own) - better
+            )  # all those of these sets
+        short["In short"] += [better, len(own), worse]
+        short["Result"] += [new_better, len(own)]
+        gain.append(holds(better, worse, len(own)))
+        verdict_counts.append(Counter[str]())
+        brief.append({})
+        for key, (name, comparisons, sets, here, new) in zip(sentences, rows, strict=False):
             assert name == sentences[key]["said"]
             if here.startswith("no verdict"):
                 continue
+            # all the comparisons are printed, with their letters
+            table = rest.split(f"**{name}** ({reading})")[1].split("\n**")[0].split("\n## ")[0]
+            codes = Counter(code[0] for code in re.findall(r"\) ([SCU]{2})\b", table))
+            assert codes == {kind[0].upper(): count for kind, count in kinds_of(comparisons).items()}
+            by = sets_by_kind(sets)
             if not sentences[key].get("own"):
                 tested.add(key)
+                verdict_counts[-1][here] += 1
                 against["these points"] |= {key} if here == "contradicted" else set()
                 against["new points"] |= {key} if new == "contradicted" else set()
             if here == "contradicted":
-                where.setdefault(key, []).append(title)
-                contrary.setdefault(key, set()).update(sets_by_kind(sets)["contradicted"])
+                contrary.setdefault(key, set()).update(by["contradicted"])
+                brief[-1][key] = (by["contradicted"], new == "contradicted", len(by.get("supported", [])))
             if key == "most":
                 (most,) = (each for each in every if each.startswith(sentences["most"]["brief"]))
-                by = sets_by_kind(sets)
                 supported, of = by.get("supported", []), sum(map(len, by.values()))
                 assert f"supported on {len(supported)} of {of} sets" in most
                 assert f"contradicted on {len(by.get('contradicted', []))}" in most
                 assert all(name in most for name in (*supported, *by.get("contradicted", [])))
-                on_most += [len(supported), of, len(by.get("contradicted", []))]
-                assert all(name in screen["Result"] for name in (*supported, *by.get("contradicted", [])))
+                kept = {
+                    kind: [s for s in sets if "z-scored" in s or not z_scored] for kind, sets in by.items()
+                }
+                supported, lost, of = (
+                    kept.get("supported", []),
+                    kept.get("contradicted", []),
+                    sum(map(len, kept.values())),
+                )
+                on_most += [len(supported), len(lost), of] if z_scored else [len(supported), of, len(lost)]
+                assert all(name in screen["Result"] for name in (*supported, *lost))
                 most_of.append(holds(here == "supported", here == "contradicted", 1))
     assert numbers(said["Contradictions"].split("\n")[0]) == [len(tested), *map(len, against.values())]
     for key, sets in contrary.items():
@@ -484,39 +532,51 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
         assert line.startswith("Not counted") == bool(sentences[key].get("own"))
         assert ("for new points too" in line) == (key in against["new points"])
     assert len(points_of(said["Contradictions"])) == len(contrary)
+    # the realisations of the metrics that are compared with GLML, on the sets with a verdict on most metrics
     counts = []
-    for name in ("LMNN", "ITML", "DML-eig", "BoostMetric", "PLML"):
-        if f"| {name} |" in rest.split(heading)[1].split("\n\n")[1].splitlines()[0]:
-            realisations, column = columns_below(rest, heading, "realisations", name)
-            own = [(cell.split(" †")[0], of) for cell, of in zip(column, realisations, strict=True)]
-            found = [
-                int(re.findall(r"\((\d+)\)$", cell)[0] if "(" in cell else of)
-                for cell, of in own
-                if cell[:1].isdigit()
-            ]
-            counts += found
-    assert f"have {min(counts)} to {max(counts)} realisations" in said["Result"]
+    for part in parts:
+        (sets,) = columns_below(part, part.splitlines()[1], "sets, these points")
+        judged = [name for names in sets_by_kind(sets[1]).values() for name in names]
+        for name in ("LMNN", "ITML", "DML-eig", "BoostMetric", "PLML"):
+            if f"| {name} |" in rest.split(heading)[1].split("\n\n")[1].splitlines()[0]:
+                sets_of, most_there, column = columns_below(rest, heading, "data", "realisations", name)
+                counts += [
+                    int(re.findall(r"\((\d+)\)", cell)[0] if "(" in cell else of)
+                    for of_set, of, cell in zip(sets_of, most_there, column, strict=True)
+                    if cell[:1].isdigit() and of_set.split(") ")[1] in judged
+                ]
+    counts = [count for count in counts if count > 1]
+    assert f"learnt metrics have {min(counts)} to {max(counts)} realisations" in said["Result"]
     # the first screen
     share = "%" in screen["In short"]
     assert numbers(screen["In short"])[: -1 if share else None] == short["In short"]
     assert answers_in(screen["In short"]) == [worst_of(gain), worst_of(most_of)]
-    assert numbers(screen["Result"]) == [*short["Result"], *on_most, min(counts), max(counts)]
-    head, *named = re.split(": |; (?=GLML|Bayes|Fisher)", screen["Contradictions"])
-    assert numbers(head) == [len(tested), *map(len, against.values())]
-    own_sentences = [key for key in sentences if key in contrary and not sentences[key].get("own")]
-    for key, text in zip(own_sentences, named, strict=True):
-        sets = contrary[key]
-        assert sentences[key]["short"] in text
-        assert all(name in text for name in sets) if len(sets) <= 2 else numbers(text)[0] == len(sets)
-        assert ("new points" in text) == (key in against["new points"])
-        scalings = {
-            "unscaled": "as they come" in " ".join(where[key]),
-            "z-scored": "Z-scored" in " ".join(where[key]),
-        }
-        if len(parts) > 1:
-            assert {name for name, there in scalings.items() if there} == {
-                name for name in scalings if name in text
-            }
+    left = short["In short"][1] - short["In short"][0]
+    found = [left, *on_most, min(counts), max(counts), *short["Result"]]
+    assert numbers(screen["Result"].replace("8x8", "")) == found
+    assert all(name in screen["Result"].split(". ")[0] for name in first_rest)
+    by_reading = re.split(r"\. Z-scored: ", screen["Contradictions"])
+    for text, counted_kinds, own_sets in zip(by_reading, verdict_counts, brief, strict=True):
+        head, *named = re.split(": |; (?=GLML|Bayes|Fisher)", text)
+        kinds_here = [counted_kinds[kind] for kind in ("contradicted", "undecided", "supported")]
+        assert numbers(head) == (
+            kinds_here if text != by_reading[0] else [kinds_here[0], len(tested), *kinds_here[1:]]
+        )
+        own_sentences = [key for key in own_sets if not sentences[key].get("own")]
+        for key, item in zip(own_sentences, named, strict=True):
+            sets, new, support = own_sets[key]
+            z_scored_sets = [name for name in sets if "z-scored" in name]
+            assert sentences[key]["short"] in item
+            if len(sets) <= 2:
+                assert all(name in item for name in sets)
+            else:
+                figures = [len(sets)]
+                figures += (
+                    [len(z_scored_sets)] if text != by_reading[0] and len(z_scored_sets) < len(sets) else []
+                )
+                figures += [support] if sentences[key]["needs"][2] != "every" and support else []
+                assert numbers(item.replace("z-scored", "")) == figures
+            assert ("new points" in item) == new
 
 
 def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
@@ -649,7 +709,11 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         places = [row[1].split(";")[0] for row in rows if row[0] == sentence]
         ranks = [place.split(",")[0].replace("Full", "full") for place in places if place in panels]
         assert all(f" at {rank}" in text for rank in ranks)
-        lacking = [row[1] for row, each in zip(rows, verdicts, strict=True) if row[0] == sentence and "not run" in row[1]]
+        lacking = [
+            row[1]
+            for row, each in zip(rows, verdicts, strict=True)
+            if row[0] == sentence and "not run" in row[1]
+        ]
         lacking = [where for where in lacking if where.split(";")[0] not in panels]
         at = [row[1] for row, each in zip(rows, verdicts, strict=True) if each[0].startswith("contradicted")]
         assert ("not tested: usps" in text) == any("usps" in where for where in lacking if where in at)
