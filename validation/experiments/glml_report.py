@@ -21,7 +21,7 @@ from validation.experiments.glml_claims import (
     cells_of,
     found_of,
 )
-from validation.experiments.glml_data import PANELS, asked, panel, sizes_of
+from validation.experiments.glml_data import asked, panel, sizes_of
 from validation.experiments.glml_learnt import CLOSED, LEARNT
 from validation.experiments.glml_methods import (
     ALPHAS,

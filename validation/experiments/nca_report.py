@@ -118,7 +118,7 @@ def conclusion(main: Sequence[Judged]) -> str:
 
 
 def on_figures(main: Sequence[Judged], which: str) -> dict[str, object]:
-    """Return for how many pairs of set and rank the two sentences on the figures hold, and the second is contradicted."""
+    """Return for how many pairs of set and rank each sentence on the figures holds, and the second is contradicted."""
     found = {part: of_part(main, part, which) for part in PARTS}
     counts = {part: (each.count(Verdict.SUPPORTED), len(each)) for part, each in found.items()}
     return {

@@ -158,7 +158,7 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
 
 
 def said_of_open(unexplained: Sequence[str], experiment: ModuleType) -> str:
-    """Return what open observations are: contradictions and verdicts, which are counted, and figures, which are named."""
+    """Return what is open: contradictions and undecided verdicts, which are counted, and figures, which are named."""
     marked = {kind: sum(mark in line for line in unexplained) for mark, kind in KINDS.items()}
     kinds = [
         number(count, name) if name == KINDS[": contradicted on"] else f"{count} {name}"

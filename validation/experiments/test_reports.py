@@ -222,7 +222,9 @@ def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path
     kinds = [re.search(": (contradicted|undecided) on", line) for line in listed]
     of_kinds = Counter(found[1] if found else "figure" for found in kinds)
     counts = [of_kinds[kind] for kind in ("contradicted", "undecided", "figure") if of_kinds[kind]] or [0]
-    assert numbers(re.sub(r"\([^)]*\)", "", said["Open"])) == ([len(listed)] if len(counts) > 1 else []) + counts
+    assert (
+        numbers(re.sub(r"\([^)]*\)", "", said["Open"])) == ([len(listed)] if len(counts) > 1 else []) + counts
+    )
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
     assert len(set(listed)) == len(listed)
     for mark, kind in (
@@ -293,8 +295,8 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     parts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
     (column,) = columns_below(rest, "**" + parts[0].split("\n")[0], "MLSVM")
     letters = [cell.split()[-1] for cell in column]
-    holm, new = ([each[at] for each in letters] for at in (1, 2))
-    assert numbers(better) == [holm.count("S"), holm.count("C"), new.count("S"), new.count("C")]
+    by_test = [[each[at] for each in letters] for at in range(3)]
+    assert numbers(better) == [test.count(kind) for test in by_test for kind in "SC"]
     # the mean errors
     data, *columns, printed = columns_below(
         rest, "## Errors, in per cent", "data", *names, "best in the paper"
@@ -318,7 +320,15 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     assert all(count for count, _, _ in own)
     assert "contradict all 4 sentences" in said["Contradictions"]
     totals = [sum(code[at] == "C" for each in codes for code in each) for at in (1, 0, 2)]
-    assert numbers(every[4]) == totals
+    pairs = pairs_of(parts)
+    against = [{pair for pair, codes in pairs if codes[at] == "C"} for at in range(3)]
+    assert numbers(every[4]) == [
+        *totals,
+        totals[1],
+        len(against[0]),
+        len({pair for pair, _ in pairs}),
+        len(against[1]),
+    ]
     always = [name for name in names if here[name] == 9]
     assert f"(here {', '.join(always)})" in every[5]
     assert f"MLSVM {here['MLSVM']}, ITML {here['ITML']}, LMNN {here['LMNN']} sets" in every[5]
@@ -326,14 +336,49 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     screen = screen_of("mlsvm-reduced")
     (rival,) = (name for name in names[:-1] if here[name] == max(here[each] for each in names[:-1]))
     assert rival in screen["In short"]
-    shown = [here["MLSVM"], 9, paper["MLSVM"], here[rival], paper[rival], holm.count("S"), new.count("S")]
-    assert numbers(screen["In short"]) == shown
+    own_test = by_test[0]
+    shown = [
+        here["MLSVM"],
+        9,
+        paper["MLSVM"],
+        here[rival],
+        paper[rival],
+        own_test.count("S"),
+        own_test.count("C"),
+    ]
+    assert numbers(re.sub(r"\(fewer.*\)", "", screen["In short"])) == shown
+    worse = [name for name, code in zip(data, own_test, strict=True) if code == "C"]
+    assert f"({', '.join(worse)})" in screen["In short"]
     assert answers_in(screen["In short"]) == [holds(here["MLSVM"], 9 - here["MLSVM"], 9)]
-    assert all(f"{name} {here[name]} ({paper[name]})" in screen["Result"] for name in names)
+    assert all(f"{name} {here[name]} ({paper[name]})" in screen["Result"] for name in ("ITML", "LMNN", "kNN"))
     assert numbers(screen["Result"])[-3:] == [len(apart[name]) for name in ("near", "lower", "higher")]
-    pairs = [number for contrary, count, _ in own for number in (contrary, count)]
-    comparisons = [sum(pairs[::2]), sum(pairs[1::2]), len(own), len(own), totals[0], totals[2]]
-    assert numbers(screen["Contradictions"]) == [*comparisons, *pairs, every[5].count('"') // 2]
+    counts = [number for contrary, count, support in own for number in (contrary, support, count)]
+    different = [len(against[0]), len({pair for pair, _ in pairs}), len(against[1]), len(against[2])]
+    assert numbers(screen["Contradictions"]) == [len(own), *counts, *different]
+    assert screen["Contradictions"].split(". ")[1].count('"') == every[5].count('"')
+    # every contradiction is open, in one entry for each sentence
+    listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
+    entries = [line for line in listed if ": contradicted on" in line]
+    assert [len(re.findall(r"\w+ \([\w-]+\)", line)) for line in entries] == [count for count, _, _ in own]
+
+
+def pairs_of(parts: list[str]) -> list[tuple[tuple[str, ...], str]]:
+    """Of the tables of MLSVM's sentences: a set with both methods, and the letters of their comparison."""
+    found = []
+    for part in parts:
+        data, *columns = columns_below("\n**" + part, "**" + part.split("\n")[0], "data", *heads_of(part))
+        for name, column in zip(heads_of(part), columns, strict=True):
+            both = ("kNN", name) if "improved the KNN" in part else ("MLSVM", name)
+            found += [
+                ((of, *sorted(both)), cell.split()[-1]) for of, cell in zip(data, column, strict=True) if cell
+            ]
+    return found
+
+
+def heads_of(part: str) -> list[str]:
+    """The columns of the first table."""
+    head = next(line for line in part.splitlines() if line.startswith("| data |"))
+    return head.strip("| ").split(" | ")[1:]
 
 
 def test_the_result_of_table_1_is_that_of_its_tables() -> None:
