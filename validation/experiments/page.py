@@ -189,7 +189,8 @@ def shares(name: str, results: Results, experiment: ModuleType) -> str:
         part=f"All {wanted}" if count == wanted else f"{count} of the {wanted}",
         share=f" ({100 * count / wanted:.0f} %)" if count < wanted else "",
         preset=name,
-        sets=sets_run({task.data for task, _ in results}),
+        sets=sets_run(names := {task.data for task, _ in results})
+        + getattr(experiment, "sets_said", no_more)(names),
     )
 
 
@@ -211,6 +212,11 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
     whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
     same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
     return WORDS("full", whole=len(whole), same=same or "None", have="has" if same == 1 else "have")
+
+
+def no_more(names: Collection[str]) -> str:
+    """Return what an experiment adds to the number of its data sets, if it has no `sets_said`: nothing."""
+    return ""
 
 
 def sets_run(names: Collection[str]) -> str:
