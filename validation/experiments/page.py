@@ -220,7 +220,10 @@ def no_more(names: Collection[str]) -> str:
 
 
 def sets_run(names: Collection[str]) -> str:
-    """For example "8 data sets, 5 of them also z-scored". The name of a variant begins with that of its set."""
+    """For example "8 data sets, 5 of them also z-scored"; a single variant is left out.
+
+    The name of a variant begins with that of its set.
+    """
     variants = {
         name: name.removeprefix(f"{other} ")
         for name in names
@@ -228,11 +231,9 @@ def sets_run(names: Collection[str]) -> str:
         if name.startswith(f"{other} ")
     }
     said = number(len(names) - len(variants), "data set")
-    if len(variants) == 1:
-        return f"{said}, one of them also as *{min(variants)}*"
     return (
         f"{said}, {len(variants)} of them also {', '.join(sorted(set(variants.values())))}"
-        if variants
+        if len(variants) > 1
         else said
     )
 

@@ -385,6 +385,7 @@ def heads_of(part: str) -> list[str]:
 def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     said, rest = sentences_of("table1-full")
     errors, verdicts = rest.split("## What becomes of the paper's claims")
+    claimed_ks = table1_claims.KS
     less, absent, cells, differ, others = points_of(said["Result"])
     # ours before the others; in brackets the comparisons with a cell that is not the paper's
     every = re.findall(r"\*\*The paper: (.*?)\.\*\* (\d+) comparisons: ([^.]*)\.", verdicts)
@@ -402,6 +403,50 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         counts["more"].append(f"{euclid[1][0] + learnt[1]} ({by})")
     for name in ("euclid", "learnt", "agree"):
         assert " and ".join(counts[name]) in less
+    # every comparison with a learnt metric that decides something, with the folds that both methods have
+    folds = {}
+    for k in claimed_ks:
+        heading = f"## k = {k}: errors in per cent, the paper's in brackets"
+        names, *columns = columns_below(rest, heading, f"k = {k}", *table1_claims.SETS)
+        for of_set, column in zip(table1_claims.SETS, columns, strict=True):
+            for name, cell in zip(names, column, strict=True):
+                found_folds = re.findall(r"(\d) of (\d) folds", cell)
+                if not cell.startswith("not run"):
+                    folds[of_set, name, k] = (int(found_folds[0][0]) if found_folds else 5, cell)
+    few: dict[str, list[tuple[str, int]]] = {"CCCP": [], "SGD": []}
+    for of_set, by, other, at, verdict in re.findall(
+        r"^\| (\w+): (CCCP|SGD) before (\w+), k = (\d+) \|.*\| (\w+) \|$", verdicts, flags=re.M
+    ):
+        least = min(folds[of_set, name, int(at)][0] for name in (by, other))
+        if verdict == "supported" and other != "Euclidean" and least < 5:
+            few[by].append((of_set, least))
+    assert f"{len(few['CCCP'])} (CCCP) and {len(few['SGD'])} (SGD) are on" in less
+    few_sets = {of_set for each in few.values() for of_set, _ in each}
+    assert {least for each in few.values() for _, least in each} == {1, 2}
+    assert all(of_set in less for of_set in few_sets)
+    # the metrics with an error that is the paper's or below it
+    not_above: dict[str, list[int]] = {}
+    for by, own in (("CCCP", rows[:half]), ("SGD", rows[half:])):
+        below = [
+            (of_set, other, k)
+            for (of_set, other, k), (_, cell) in folds.items()
+            if other in ("LMNN", "ITML", "NCA")
+            and (of_set, by, k) in folds
+            and "points" not in cell
+            and (" *" not in cell or value(cell) < float(re.findall(r"\((\d+\.\d+)", cell)[0]))
+        ]
+        wins = [
+            row
+            for row in below
+            if re.search(
+                rf"^\| {row[0]}: {by} before {row[1]}, k = {row[2]} \|.*\| supported \|$",
+                verdicts,
+                flags=re.M,
+            )
+        ]
+        not_above[by] = [len(wins), len(below)]
+    counts["not_above"] = [f"{a} of {b} ({by})" for by, (a, b) in not_above.items()]
+    assert " and ".join(counts["not_above"]) in less
     assert f"Significantly more: {', '.join(counts['more'])}." in less
     assert "MLR on all sets" in absent
     assert not any(name == "MLR" for name, *_ in rows)
@@ -428,11 +473,11 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         f"three solvers {len(starred)} of {len(own_cells)} ({sum(apart(c) < 0 for c in starred)} of these"
         in differ
     )
-    assert f" {sum('of 5 folds' in cell for cell in own_cells)} cells of ours lack folds" in differ
+    assert f" {sum('of 5 folds' in cell for cell in own_cells)} errors of ours lack folds" in differ
     for by in ours[:2]:
         leads = [apart(cell) for cell in table[by]]
         (mean,) = re.findall(
-            rf"in {sum(each > 0 for each in leads)} of {len(leads)} cells by {by} \(([^ ]*)", differ
+            rf"in {sum(each > 0 for each in leads)} of {len(leads)} errors by {by} \(([^ ]*)", differ
         )
         assert float(mean) == pytest.approx(sum(leads) / len(leads), abs=0.06)
     # other claims, and contradictions
@@ -449,15 +494,19 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     (only,) = re.findall(
         r"^\| (\w+: SGD before [^|]*) \|[^|]*\|[^|]*\|[^|]*\| contradicted \|$", verdicts, flags=re.M
     )
-    assert f"by SGD in 1 of 72 comparisons: {only}" in said["Contradictions"]
+    by_sgd = kinds_of(claims["ours has less error than the others, by SGD"][1])
+    wins = f"{by_sgd['supported']} support it"
+    assert f"by SGD in 1 of 72 comparisons ({only}); {wins}" in said["Contradictions"]
+    assert f"by SGD: contradicted on {only}; open." in rest
     # the first screen; counts: "20 of 20 (CCCP)"
     screen = screen_of("table1-full")
     short = {name: [numbers(each) for each in counts[name]] for name in counts}
     expected = []
-    for name in ("euclid", "learnt", "agree"):
+    for name in ("euclid", "learnt", "not_above"):
         (of,) = {of for _, of in short[name]}
         expected += [*dict.fromkeys(count for count, _ in short[name]), of]
     assert numbers(screen["In short"])[:-1] == expected
+    assert f"by CCCP {short['learnt'][0][0]}, by SGD {short['learnt'][1][0]} of" in screen["In short"]
     more = [count for (count,) in short["more"]]
     assert [row[3] for row in rows if row[0] == "Euclidean"] == [
         "0",
@@ -468,9 +517,26 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         worst_of([holds(count, other, of) for (count, of), other in zip(short["learnt"], more, strict=True)]),
     ]
     rivals = [cell for name in ("Euclidean", "LMNN", "ITML", "NCA", "MLR") for cell in table[name]]
-    marks = [sum(" *" in cell for cell in rivals), len(rivals), len(starred), len(own_cells)]
-    assert numbers(screen["Result"]) == [*more, *numbers(cells)[:4], *marks]
-    assert numbers(screen["Contradictions"]) == [*found[:2], 1, 72, *found[-2:]]
+    whole = [cell for cell in rivals if "points" not in cell and "axes" not in cell]
+    marks = [sum(" *" in cell for cell in of) for of in (rivals, whole, own_cells)]
+    lack = sum("of 5 folds" in cell for cell in own_cells)
+    assert f"these are {marks[0]} of {len(rivals)} errors" in differ
+    assert f"fewer points or axes {marks[1]} of {len(whole)}." in differ
+    result = [short["learnt"][0][0], short["learnt"][1][0], len(few["CCCP"]), 1, 2, 5]
+    result += [marks[1], len(whole), marks[2], len(own_cells), lack]
+    leads_of = {by: [apart(cell) for cell in table[by]] for by in ours[:2]}
+    result += [
+        number for leads in leads_of.values() for number in (sum(lead > 0 for lead in leads), len(leads))
+    ]
+    assert len(few["CCCP"]) == len(few["SGD"])
+    assert numbers(re.sub(r"\(\+[\d.]+\)", "", screen["Result"])) == result
+    assert all(of_set in screen["Result"] for of_set in few_sets)
+    assert [*few_sets - {*screen["Result"].split(", with")[0].replace(",", "").split()}] == []
+    found_short = numbers(re.sub(r"\|\|.*\^2|Table 1", "", screen["Contradictions"].replace(only, "")))
+    assert found_short == [1, 72, by_sgd["supported"], *found[-2:]]
+    assert only in screen["Contradictions"]
+    assert "tr W inferior: no verdict" in screen["Contradictions"]
+    assert "||W - I||^2 inferior: supported" in screen["Contradictions"]
 
 
 @pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
