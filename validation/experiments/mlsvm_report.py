@@ -15,7 +15,6 @@ from validation.experiments.page import (
     counted,
     crossed,
     grouped,
-    listed,
     nested,
     number,
     table,

@@ -60,6 +60,7 @@ C = Verdict.CONTRADICTED
 MAIN = [panel.name for panel in note.PANELS[:4]]  # the figures of the first sentence
 PARTS = ("train", "test")
 OUR_MARK = "our classes"
+FEW = 2  # sets that the first screen names
 SHORT = {note.SAID[name]: said for name, said in WORDS.found["short"].items()}  # on the first screen
 
 
@@ -162,13 +163,14 @@ def against_on(claims: Sequence[Judged]) -> str:
         for data in claim.about
         if data not in sets(claim)
     )
-    apart = [OUR_MARK] if here.keys() & set(note.OUR_CLASSES) and len(here) == 1 else []
+    ours = [data for data in here if data in note.OUR_CLASSES and len(here) <= FEW]
+    apart = [OUR_MARK if len(here) == 1 else f"{data}: {OUR_MARK}" for data in ours]
     apart += [WORDS("new_short", sets=named(list(new)))] if new else []
     apart += [WORDS("missing_short", sets=", ".join(missing))] if missing else []
     return WORDS(
         "against_sets",
         name=SHORT[claims[0].sentence],
-        sets=named(list(here)),
+        sets=named(list(here), FEW),
         apart=f" ({'; '.join(apart)})" if apart else "",
     )
 
