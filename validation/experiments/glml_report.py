@@ -187,7 +187,9 @@ def without_gain(found: Mapping[Comparison, Verdict]) -> str:
 
 def on_most(every: Mapping[str, Sequence[str]], readings: Mapping[str, Mapping[str, Found]]) -> str:
     """Return on how many sets GLML outperforms most other metrics, and on how many this is contradicted."""
-    counts, apart, absent = [], [], list[str]()
+    counts: list[dict[str, object]] = []
+    apart: list[str] = []
+    absent: list[str] = []
     for name, own in readings.items():
         found = own["most"].these.sets
         sets = {data: found[data] for data in own_sets(name, found)}

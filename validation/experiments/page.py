@@ -211,7 +211,12 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
         return ""
     whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
     same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
-    return WORDS("full", whole=len(whole), same=same or "None", have="has" if same == 1 else "have")
+    return WORDS(
+        "full",
+        whole=len(whole),
+        same=number(same, "task") if same else "No task",
+        have="have" if same > 1 else "has",
+    )
 
 
 def no_more(names: Collection[str]) -> str:

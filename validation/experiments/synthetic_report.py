@@ -205,14 +205,18 @@ def run_at_few(found: Accuracies) -> str:
         there = tuple(str(dimension(data)) for data in drawn if present(found[data].get(method, {})))
         if 0 < len(there) < len(drawn):
             at.setdefault(there, []).append(method)
-    return "".join(WORDS("few", methods=enumerated(each), D=enumerated(there)) for there, each in at.items())
+    return "".join(
+        WORDS("few", methods=enumerated(each), are="is" if len(each) == 1 else "are", D=enumerated(there))
+        for there, each in at.items()
+    )
 
 
 def above_on_mixtures(found: Accuracies) -> str:
     """Return which metrics have a higher mean accuracy than GLML on the mixtures."""
     means = {name: mean(there).value for name, of in found.get(MIXTURE, {}).items() if (there := present(of))}
     above = [name for name in METHODS if name != "Bayes" and means.get(name, 0.0) > means.get("GLML", 1.0)]
-    return WORDS("higher", methods=enumerated(above)) if above else ""
+    have = "has" if len(above) == 1 else "have"
+    return WORDS("higher", methods=enumerated(above), have=have) if above else ""
 
 
 def sets_said(names: Collection[str]) -> str:

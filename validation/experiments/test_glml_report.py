@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from validation.experiments import glml, glml_claims, glml_data, glml_report, page
 from validation.experiments.glml_claims import CLAIMS, cells_of, found_of
-from validation.experiments.glml_methods import FITTED, SHARED
+from validation.experiments.glml_learnt import LEARNT
+from validation.experiments.glml_methods import DENSITIES, FITTED, SHARED
 from validation.experiments.made import around, results
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset
@@ -215,8 +216,8 @@ def test_each_cell_says_how_many_of_the_metrics_compared_there_are() -> None:
     found = [each for each in every if each[0].split < splits.get(each[0].method, 12)]
     found += made({}, "usps 8x8", 3, ("ITML",))
     readings = {"features as they come": glml_report.own_of(cells_of(found))}
-    assert glml_report.realisations(readings, glml_report.LEARNT) == (5, 12)
-    assert glml_report.realisations(readings, glml_report.DENSITIES) == (12, 12)
+    assert glml_report.realisations(readings, LEARNT) == (5, 12)
+    assert glml_report.realisations(readings, DENSITIES) == (12, 12)
     said = glml.short(found, glml.PRESETS["small"])
     assert "usps 8x8: too few compared; learnt metrics: 5 to 12 realisations" in said.result
     assert "realisations, Fisher of one Gaussian 12 to 12. " in said.all_results
