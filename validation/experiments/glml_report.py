@@ -178,7 +178,7 @@ def without_gain(found: Mapping[Comparison, Verdict]) -> str:
         return ""
     return WORDS(
         "rest",
-        count=len(rest),
+        count=number(len(rest), "comparison"),
         are="is" if len(rest) == 1 else "are",
         all=WORDS("all_those") if better.isdisjoint(rest) else "",
         sets=f"of {enumerated(list(dict.fromkeys(rest)))}",

@@ -231,11 +231,11 @@ def test_equal_means_are_neither_higher_nor_lower() -> None:
 
 def test_the_cells_without_a_gain_are_said_to_be_all_of_their_sets() -> None:
     found = [*made({"GLML": 0.9}), *made({"GLML": 0.8}, "wine")]
-    assert "The other 2 are all those of wine." in glml.short(found, glml.PRESETS["small"]).result
+    assert "The other 2 comparisons are all those of wine." in glml.short(found, glml.PRESETS["small"]).result
     for task, result in found:
         if task.data == "wine" and task.method == SHARED:
             result["methods"]["GLML"]["accuracy"][0] += 0.1
-    assert "The other 1 is of wine." in glml.short(found, glml.PRESETS["small"]).result
+    assert "The other 1 comparison is of wine." in glml.short(found, glml.PRESETS["small"]).result
 
 
 def test_the_report_says_which_metrics_were_run_where() -> None:
