@@ -414,12 +414,12 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
                 if not cell.startswith("not run"):
                     folds[of_set, name, k] = (int(found_folds[0][0]) if found_folds else 5, cell)
     few: dict[str, list[tuple[str, int]]] = {"CCCP": [], "SGD": []}
-    for of_set, by, other, at, verdict in re.findall(
+    for of_set, solver, other, at, verdict in re.findall(
         r"^\| (\w+): (CCCP|SGD) before (\w+), k = (\d+) \|.*\| (\w+) \|$", verdicts, flags=re.M
     ):
-        least = min(folds[of_set, name, int(at)][0] for name in (by, other))
+        least = min(folds[of_set, name, int(at)][0] for name in (solver, other))
         if verdict == "supported" and other != "Euclidean" and least < 5:
-            few[by].append((of_set, least))
+            few[solver].append((of_set, least))
     assert f"{len(few['CCCP'])} (CCCP) and {len(few['SGD'])} (SGD) are on" in less
     few_sets = {of_set for each in few.values() for of_set, _ in each}
     assert {least for each in few.values() for _, least in each} == {1, 2}
@@ -825,11 +825,11 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
     assert {line.split('": ')[0] + '"' for line in every} == against
     head, _, listed = screen["Contradictions"].partition(": ")
     assert numbers(head) == [len(against), len({row[0] for row in rows}), len(too)]
-    words = Words("nca").found
-    names = {f'"{words["said"][key]}"': name for key, name in words["short"].items()}
+    in_words = Words("nca").found
+    short = {f'"{in_words["said"][key]}"': name for key, name in in_words["short"].items()}
     for sentence in against:
-        ends = "|".join(map(re.escape, names.values()))
-        (text,) = re.findall(rf"{re.escape(names[sentence])}, on (.*?)(?:; (?:{ends}),|\.$)", listed)
+        ends = "|".join(map(re.escape, short.values()))
+        (text,) = re.findall(rf"{re.escape(short[sentence])}, on (.*?)(?:; (?:{ends}),|\.$)", listed)
         own = {
             name
             for other, sets in re.findall(r"- (\".*?\"), .*?: contradicted on (.*?);", rest)
