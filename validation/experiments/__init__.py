@@ -6,7 +6,8 @@ from the root of the repository. NAME is mlsvm, table1, glml, synthetic or nca. 
 and the explanations of differences are data: words/NAME.toml (words.py). An experiment is a module here with
 
     TITLE, QUESTION      the first lines of the report
-    EACH, DEPARTURES     what an open observation is counted by; how data and methods differ from the paper's
+    EACH, DEPARTURES     what an open observation is about; how data and methods differ from the paper's
+    FIGURES, sets_said   if there: what an open figure is, one and several; what is added to the number of data sets
     WHAT                 the setting, at its end
     PRESETS              name -> Preset
     tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first

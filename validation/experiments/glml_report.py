@@ -15,11 +15,13 @@ from validation.experiments.glml_claims import (
     Cell,
     Cells,
     Claim,
+    Comparison,
     Found,
+    Judged,
     cells_of,
     found_of,
 )
-from validation.experiments.glml_data import PANELS, asked, panel, sizes_of
+from validation.experiments.glml_data import asked, panel, sizes_of
 from validation.experiments.glml_learnt import CLOSED, LEARNT
 from validation.experiments.glml_methods import (
     ALPHAS,
@@ -59,6 +61,7 @@ TESTS = ("these points", "new points")
 REMARKS = WORDS.remarks()  # data and claim -> why the set contradicts it
 SCALED = ("z-scored",)  # the first words of readings with other features
 COLUMNS = 3  # of the picture
+FEW = 2  # sets that the first screen names
 # Okabe and Ito's colours, and three of Tol's
 STYLES = {
     "Euclid": ("#000000", "s"),
@@ -86,48 +89,53 @@ def short(results: Results, preset: Preset) -> Short:
     every = cells.readings()
     readings = {name: own_of(cells.only(sets)) for name, sets in every.items()}
     result = [gained(name, cells, every, found) for name, found in readings.items()]
-    result += others_gained(cells, readings)
-    counts, said, brief = Counter[str](), [], []
+    result += others_gained(readings)
+    counts, said = Counter[str](), []
     for key, claim in CLAIMS.items():
         where = {test: contradicting(key, readings, test) for test in TESTS}
         if claim.own:
             sets = {data for name in where[TESTS[0]] for data in sets_against(readings[name][key])}
-            said += (
-                [
-                    WORDS(
-                        "not_counted",
-                        said=claim.brief,
-                        sets=enumerated([data for data in cells.sets() if data in sets]),
-                    )
-                ]
-                if sets
-                else []
-            )
+            names = enumerated([data for data in cells.sets() if data in sets])
+            said += [WORDS("not_counted", said=claim.brief, sets=names)] if sets else []
             continue
         counts["tested"] += any(verdict_of(key, own) for own in readings.values())
         counts.update(test for test, names in where.items() if names)
         if where[TESTS[0]]:
             each = [against_in(key, name, readings, name in where[TESTS[1]]) for name in where[TESTS[0]]]
             said.append(WORDS("against_one", said=claim.brief, readings="; ".join(each)))
-            brief.append(against_on(key, where[TESTS[0]], readings, bool(where[TESTS[1]])))
-    given = {
-        "of": number(counts["tested"], "sentence"),
-        "count": counts[TESTS[0]],
-        "are": "is" if counts[TESTS[0]] == 1 else "are",
-        "new": counts[TESTS[1]],
-    }
+    against = WORDS(
+        "against",
+        of=number(counts["tested"], "sentence"),
+        count=counts[TESTS[0]],
+        are="is" if counts[TESTS[0]] == 1 else "are",
+        any=WORDS("any_reading") if len(readings) > 1 else "",
+        new=counts[TESTS[1]],
+        colon=":" if said else ".",
+    )
     return Short(
         conclusion(readings),
-        in_cells(cells, readings),
-        WORDS("against_short", listed=listed(brief), **given),
+        in_cells(every, readings),
+        against_short(readings),
         nested(WORDS("cell"), result),
-        nested(WORDS("against", colon=":" if said else ".", **given), said),
+        nested(against, said),
     )
+
+
+def own_sets(name: str, sets: Iterable[str]) -> list[str]:
+    """Return the sets that only this reading has: of z-scored features those that are z-scored."""
+    scaling = first_word(name)
+    return [data for data in sets if scaling not in SCALED or data.endswith(scaling)]
+
+
+def gains_of(name: str, found: Judged) -> list[Verdict]:
+    """Return the verdicts of a reading on GLML against Euclid, on the sets that only this reading has."""
+    own = own_sets(name, {which.cell[0] for which in found.each})
+    return [verdict for which, verdict in found.each.items() if which.cell[0] in own]
 
 
 def conclusion(readings: Mapping[str, Mapping[str, Found]]) -> str:
     """Return whether GLML gains on Euclid and on most other metrics; of several scalings the worse answer."""
-    gain = {name: list(own["gain"].these.each.values()) for name, own in readings.items()}
+    gain = {name: gains_of(name, own["gain"].these) for name, own in readings.items()}
     most = [answer([Verdict(said)] if (said := verdict_of("most", own)) else []) for own in readings.values()]
     counts = [
         {
@@ -147,47 +155,67 @@ def conclusion(readings: Mapping[str, Mapping[str, Found]]) -> str:
     )
 
 
-def in_cells(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> str:
-    """Return the sentence on the result: new points, and most other metrics."""
-    new = {name: list(own["gain"].new.each.values()) for name, own in readings.items()}
+def in_cells(every: Mapping[str, Sequence[str]], readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return the sentence on the result: where GLML does not gain, new points, and most other metrics."""
+    new = {name: gains_of(name, own["gain"].new) for name, own in readings.items()}
     counts = [f"{found.count(Verdict.SUPPORTED)} of {len(found)}" for found in new.values()]
     scaled = zip([*new][1:], counts[1:], strict=True)
+    first = next(iter(readings))
     return WORDS(
         "result",
+        rest=without_gain(readings[first]["gain"].these.each),
         new=counts[0],
         new_scaled="".join(WORDS("new_scaled", name=first_word(name), new=said) for name, said in scaled),
-        most=on_most(cells, {name: own for name, own in readings.items() if verdict_of("most", own)}),
+        most=on_most(every, {name: own for name, own in readings.items() if verdict_of("most", own)}),
     )
 
 
-def on_most(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> str:
+def without_gain(found: Mapping[Comparison, Verdict]) -> str:
+    """Return on which sets GLML is not significantly better than Euclid, and whether that is in all their cells."""
+    better = {which.cell[0] for which, verdict in found.items() if verdict is Verdict.SUPPORTED}
+    rest = [which.cell[0] for which, verdict in found.items() if verdict is not Verdict.SUPPORTED]
+    if not rest or len(rest) == len(found):
+        return ""
+    return WORDS(
+        "rest",
+        count=number(len(rest), "comparison"),
+        are="is" if len(rest) == 1 else "are",
+        all=WORDS("all_those") if better.isdisjoint(rest) else "",
+        sets=f"of {enumerated(list(dict.fromkeys(rest)))}",
+    )
+
+
+def on_most(every: Mapping[str, Sequence[str]], readings: Mapping[str, Mapping[str, Found]]) -> str:
     """Return on how many sets GLML outperforms most other metrics, and on how many this is contradicted."""
-    said = []
+    counts: list[dict[str, object]] = []
+    apart: list[str] = []
+    absent: list[str] = []
     for name, own in readings.items():
-        sets = own["most"].these.sets
-        supported = [data for data, each in sets.items() if each is Verdict.SUPPORTED]
-        contrary = sets_against(own["most"])
-        given = {"name": first_word(name), "count": len(supported), "of": len(sets)}
-        words = "most_scaled" if said else "most_sets"
-        said.append(
-            WORDS(
-                words,
-                names=few_names(supported),
-                contradicted=f"{len(contrary)}{few_names(contrary)}",
-                **given,
-            )
-        )
-    least, most = realisations(cells)
-    return (
-        WORDS("most_short", supported=said[0], scaled="".join(said[1:]), least=least, most=most)
-        if said
-        else ""
-    )
+        found = own["most"].these.sets
+        sets = {data: found[data] for data in own_sets(name, found)}
+        kinds = {
+            kind: [data for data, each in sets.items() if each is kind]
+            for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+        }
+        supported, contrary = kinds.values()
+        given = {"count": len(supported), "of": len(sets), "contradicted": len(contrary)}
+        if counts:
+            apart.append(WORDS("most_scaled", name=first_word(name), **given))
+        else:
+            apart += [enumerated(contrary)] if 0 < len(contrary) <= FEW else []
+            absent = [data for data in every[name] if data not in found]
+        counts.append({**given, "names": few_names(supported)})
+    if not counts:
+        return ""
+    least, most = realisations(readings, LEARNT)
+    apart += [WORDS("few_compared", sets=enumerated(absent))] if absent else []
+    apart += [WORDS("runs", least=least, most=most)]
+    return WORDS("most_short", supported=WORDS("most_sets", apart=f" ({'; '.join(apart)})", **counts[0]))
 
 
 def few_names(names: Sequence[str]) -> str:
     """Return one name or two in brackets; nothing for more."""
-    return f" ({enumerated(names)})" if 0 < len(names) <= 2 else ""
+    return f" ({enumerated(names)})" if 0 < len(names) <= FEW else ""
 
 
 def first_word(name: str) -> str:
@@ -195,27 +223,48 @@ def first_word(name: str) -> str:
     return name.split()[0]
 
 
-def against_on(key: str, names: Sequence[str], readings: Mapping[str, Mapping[str, Found]], new: bool) -> str:
-    """Return the sets that contradict a claim, over the scalings that do; and those that support it then."""
-    founds = [readings[name][key] for name in names]
-    contrary = dict.fromkeys(data for found in founds for data in sets_against(found))
-    supported = dict.fromkeys(data for found in founds for data in sets_supporting(key, found))
+def against_short(readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return how many of the papers' sentences each reading supports and contradicts, and where it contradicts them."""
+    said = []
+    for name, own in readings.items():
+        found = {key: verdict_of(key, own) for key, claim in CLAIMS.items() if not claim.own}
+        verdicts = [verdict for verdict in found.values() if verdict]
+        brief = [against_on(key, name, own) for key in found if found[key] == Verdict.CONTRADICTED]
+        contradicted = verdicts.count(Verdict.CONTRADICTED)
+        reading = WORDS("as_they_come", name=name) if len(readings) > 1 else ""
+        given = {
+            "undecided": verdicts.count(Verdict.UNDECIDED),
+            "supported": verdicts.count(Verdict.SUPPORTED),
+        }
+        given |= {"contradicted": contradicted}
+        said.append(
+            WORDS(
+                "against_scaled" if said else "against_first",
+                name=first_word(name).capitalize(),
+                reading=reading,
+                of=number(len(verdicts), "sentence"),
+                are="is" if contradicted == 1 else "are",
+                listed=listed(brief),
+                **given,
+            )
+        )
+    return WORDS("against_short", first=said[0], scaled="".join(said[1:]))
+
+
+def against_on(key: str, name: str, own: Mapping[str, Found]) -> str:
+    """Return the sets that contradict a claim in a reading, and those that support it; whether new points do too."""
+    contrary, supported = sets_against(own[key]), sets_supporting(key, own[key])
+    scaled = own_sets(name, contrary) if first_word(name) in SCALED else []
     return WORDS(
         "against_sets",
         name=CLAIMS[key].short,
-        contrary=named(list(contrary)),
-        scaling=scaling_of(list(contrary), names, readings),
+        contrary=named(contrary),
+        scaling=WORDS("with_scaled", count=len(scaled), scaling=first_word(name))
+        if 0 < len(scaled) < len(contrary)
+        else "",
         others=WORDS("supported_short", count=len(supported)) if supported else "",
-        new=WORDS("against_new_short") if new else "",
+        new=WORDS("against_new_short") if verdict_of(key, own, TESTS[1]) == Verdict.CONTRADICTED else "",
     )
-
-
-def scaling_of(contrary: Sequence[str], names: Sequence[str], readings: Collection[str]) -> str:
-    """Return the scaling for which a claim is contradicted, if it is one of two and the names do not have it."""
-    scaling = first_word(names[0])
-    if len(names) == len(readings) or all(data.endswith(scaling) for data in contrary):
-        return ""
-    return f", {scaling if scaling in SCALED else 'unscaled'}"
 
 
 def sets_supporting(key: str, found: Found) -> list[str]:
@@ -251,7 +300,7 @@ def in_reading(name: str, readings: Collection[str]) -> str:
 def gained(name: str, cells: Cells, every: Mapping[str, Sequence[str]], own: Mapping[str, Found]) -> str:
     """Return how GLML does against Euclid in the cells of a reading; every: the sets of all readings."""
     found = own["gain"]
-    above, of_cells = gains(cells.only(every[name]))
+    above, of_cells, equal = gains(cells.only(every[name]))
     these, new = (list(each.each.values()) for each in (found.these, found.new))
     below = [
         f"{which.cell[0]} at {which.cell[1]}, {in_points(found.pairs[which].beyond().mean)} points"
@@ -260,12 +309,22 @@ def gained(name: str, cells: Cells, every: Mapping[str, Sequence[str]], own: Map
     ]
     first = next(iter(every))
     again = gains(cells.only(set(every[name]) & set(every[first])))[1] if name != first else 0
+    alone = gains_of(name, found.these)
+    same = WORDS(
+        "same",
+        count=again,
+        first=first_word(name),
+        better=alone.count(Verdict.SUPPORTED),
+        tested=len(alone),
+        worse=alone.count(Verdict.CONTRADICTED),
+    )
     return WORDS(
         "gain",
         name=name,
-        same=WORDS("same", count=again) if again else "",
+        same=same if again else "",
         above=above,
         of_cells=of_cells,
+        equal=WORDS("equal", count=len(equal), where=", ".join(equal)) if equal else "",
         tested=len(these),
         better=these.count(Verdict.SUPPORTED),
         new_better=new.count(Verdict.SUPPORTED),
@@ -274,7 +333,7 @@ def gained(name: str, cells: Cells, every: Mapping[str, Sequence[str]], own: Map
     )
 
 
-def others_gained(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> list[str]:
+def others_gained(readings: Mapping[str, Mapping[str, Found]]) -> list[str]:
     """Return the verdict on most metrics, then those on the other sentences that no reading contradicts."""
     lines = []
     for key, claim in CLAIMS.items():
@@ -288,12 +347,26 @@ def others_gained(cells: Cells, readings: Mapping[str, Mapping[str, Found]]) -> 
             continue
         if key == "most":
             said = [most_by_set(name, verdict, readings) for name, verdict in found.items()]
-            least, most = realisations(cells)
-            lines.append(WORDS("most", said=claim.brief, verdicts="; ".join(said), least=least, most=most))
+            least, most = realisations(readings, LEARNT)
+            few, many = realisations(readings, DENSITIES)
+            given = {"least": least, "most": most, "few": few, "many": many}
+            metrics = metrics_there(readings)
+            lines.append(WORDS("most", said=claim.brief, verdicts="; ".join(said), metrics=metrics, **given))
         else:
             said = [f"{verdict}{in_reading(name, readings)}" for name, verdict in found.items()]
             lines.append(WORDS("other", said=claim.brief, verdicts=", ".join(said)))
     return lines
+
+
+def metrics_there(readings: Mapping[str, Mapping[str, Found]]) -> str:
+    """Return which metrics GLML is compared with on the sets of all readings that have a verdict on most metrics."""
+    pairs = {
+        which: pair
+        for own in readings.values()
+        for which, pair in own["most"].pairs.items()
+        if which.cell[0] in own["most"].these.sets
+    }
+    return " ".join(WORDS("compared", said=said) for said in on_sets(pairs))
 
 
 def most_by_set(name: str, verdict: str, readings: Mapping[str, Mapping[str, Found]]) -> str:
@@ -312,13 +385,13 @@ def most_by_set(name: str, verdict: str, readings: Mapping[str, Mapping[str, Fou
     )
 
 
-def realisations(cells: Cells) -> tuple[int, int]:
-    """Return how many realisations the learnt metrics have at least and at most, where they have any."""
+def realisations(readings: Mapping[str, Mapping[str, Found]], methods: Collection[str]) -> tuple[int, int]:
+    """Return how many realisations some metrics have at least and at most, where GLML is compared with most of them."""
     counts = [
-        len(there)
-        for methods in cells.accuracies.values()
-        for name in LEARNT
-        if (there := present(methods.get(name, {})))
+        len(pair.first)
+        for own in readings.values()
+        for which, pair in own["most"].pairs.items()
+        if which.second in methods and which.cell[0] in own["most"].these.sets
     ]
     return min(counts, default=0), max(counts, default=0)
 
@@ -339,14 +412,18 @@ def against_in(key: str, name: str, readings: Mapping[str, Mapping[str, Found]],
     )
 
 
-def gains(cells: Cells) -> tuple[int, int]:
-    """Return in how many cells GLML has a higher mean than Euclid, and the number of cells that have both."""
-    means = [
-        [mean(present(methods[name])).value for name in ("GLML", "Euclid")]
-        for methods in cells.accuracies.values()
+def gains(cells: Cells) -> tuple[int, int, list[str]]:
+    """Return in how many cells GLML has a higher mean than Euclid, how many have both, and those with equal means.
+
+    The means are rounded as the table shows them.
+    """
+    means = {
+        cell: [round(mean(present(methods[name])).value, 4) for name in ("GLML", "Euclid")]
+        for cell, methods in cells.accuracies.items()
         if {"GLML", "Euclid"} <= set(methods)
-    ]
-    return sum(round(ours - euclid, 4) > 0 for ours, euclid in means), len(means)  # as the table shows them
+    }
+    equal = [f"{data} at {size}" for (data, size), (ours, euclid) in means.items() if ours == euclid]
+    return sum(ours > euclid for ours, euclid in means.values()), len(means), equal
 
 
 def parts(results: Results, preset: Preset) -> Parts:
@@ -355,22 +432,24 @@ def parts(results: Results, preset: Preset) -> Parts:
     tables = WORDS.page("tables", accuracies=accuracy_table(cells, gaps_missed(results)))
     readings, details = [], []
     every = cells.readings()
+    before: set[str] = set()  # said of a reading, and so not again of the next
     for name, sets in every.items():
         there = cells.only(sets)
         own = own_of(there)
+        said = [against(own, preset, before), ties(own, before)]
         readings += WORDS.page(
             "reading",
             title=[f"### {name[0].upper()}{name[1:]}"] if len(every) > 1 else [],
             legend=legend(),
             claims=claims_table(own, groups, sets),
             metrics=run_there(own["most"]),
-            ties=ties(own),
-            against=against(own, preset),
+            ties=said[1],
+            against=said[0],
             without=point_left_out(there),
         )
-        shown = [data for data in sets if data not in PANELS] or sets  # what is the same is said once
+        before |= {line for lines in said for line in lines if line.startswith("- ")}
         for key, found in own.items():
-            details += comparisons(CLAIMS[key], found, shown, name)
+            details += comparisons(CLAIMS[key], found, sets, name)
     details = WORDS.page("details", legend=legend(*TESTS), comparisons=details)
     details += [*proofs(groups), *times(groups)]
     return Parts(tables, WORDS.page("verdicts", readings=readings), details, so_far(groups, preset))
@@ -479,14 +558,19 @@ def by_verdict(of_sets: dict[str, Verdict]) -> str:
 
 def run_there(found: Found) -> list[str]:
     """Which metrics GLML is compared with on which sets."""
+    return [WORDS("metrics", said=said) for said in on_sets(found.pairs)]
+
+
+def on_sets(pairs: Iterable[Comparison]) -> list[str]:
+    """Which metrics are compared on which sets, in one text; none if nothing is."""
     metrics: dict[str, set[str]] = {}
-    for which in found.pairs:
+    for which in pairs:
         metrics.setdefault(which.cell[0], set()).add(which.second)
     sets: dict[tuple[str, ...], list[str]] = {}
     for data, names in metrics.items():
         sets.setdefault(tuple(run_methods([names])), []).append(data)
     said = [f"on {enumerated(of)} {enumerated(names)}" for names, of in sets.items()]
-    return [WORDS("metrics", said="; ".join(said))] if said else []
+    return ["; ".join(said)] if said else []
 
 
 def point_left_out(cells: Cells) -> list[str]:
@@ -516,24 +600,36 @@ def glml_too(cells: Cells) -> list[str]:
     return [WORDS("glml_too", sets=enumerated(names))] if names else []
 
 
-def against(own: dict[str, Found], preset: Preset) -> list[str]:
-    """A sentence on each set that contradicts a claim, those that nothing explains first."""
+def against(own: dict[str, Found], preset: Preset, before: Collection[str] = ()) -> list[str]:
+    """A sentence on each set that contradicts a claim, those that nothing explains first; but for those said before."""
     known = REMARKS if preset.remarks else {}
     said = [
-        f"{CLAIMS[key].said}: contradicted on {data}; {known.get((data, key), 'open.')}"
+        f"{CLAIMS[key].said}: contradicted on {data}; "
+        + known.get((data, key), WORDS("not_ours") if CLAIMS[key].own else "open.")
         for key, found in own.items()
         for data, verdict in found.these.sets.items()
         if verdict is Verdict.CONTRADICTED
     ]
     said.sort(key=lambda sentence: "; open" not in sentence)
-    return WORDS.bullets("contradicted", said)
+    return WORDS.bullets(
+        "contradicted", unsaid(said, before), again=WORDS("again") if unsaid(said, before) != said else ""
+    )
 
 
-def ties(own: dict[str, Found]) -> list[str]:
-    """Where a claim neither holds by the point nor is contradicted."""
-    sets = {CLAIMS[key].said: claims.not_by_a_point(found, CLAIMS[key]) for key, found in own.items()}
-    said = [WORDS("tie", claim=claim, sets=enumerated(names)) for claim, names in sets.items() if names]
-    return WORDS.bullets("ties", said)
+def ties(own: dict[str, Found], before: Collection[str] = ()) -> list[str]:
+    """Where a claim of the papers neither holds by the point nor is contradicted; but for those said before."""
+    said = [
+        WORDS("tie", claim=CLAIMS[key].said, data=data)
+        for key, found in own.items()
+        for data in claims.not_by_a_point(found, CLAIMS[key])
+        if not CLAIMS[key].own
+    ]
+    return WORDS.bullets("ties", unsaid(said, before))
+
+
+def unsaid(said: Sequence[str], before: Collection[str]) -> list[str]:
+    """The sentences that are not list entries said before."""
+    return [sentence for sentence in said if f"- {sentence}" not in before]
 
 
 def comparisons(claim: Claim, found: Found, sets: list[str], reading: str) -> list[str]:

@@ -30,12 +30,13 @@ ROWS: dict[str, dict[str, int]] = {"spambase": {"kernel": 200}}
 MACHINES = ("SVM", "Crammer-Singer")  # that classify by themselves
 OF_A_KERNEL = ("MLSVM", "MLSVM per class", *MACHINES)
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
-EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
+EACH, FIGURES, DEPARTURES = WORDS("each"), WORDS.found["figures"], WORDS.found["departures"]
 WHAT = WORDS("setting", **globals())  # with the constants above
 
 __all__ = [
     "DEPARTURES",
     "EACH",
+    "FIGURES",
     "PRESETS",
     "QUESTION",
     "TITLE",

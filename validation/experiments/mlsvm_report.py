@@ -15,7 +15,6 @@ from validation.experiments.page import (
     counted,
     crossed,
     grouped,
-    listed,
     nested,
     number,
     table,
@@ -43,7 +42,7 @@ METHODS = (
 )
 CANDIDATES = ("kNN", "LMNN", "ITML", "Crammer-Singer", "MLSVM")  # the models of Fig. 2 and Table 2
 NAMES = {"Crammer-Singer": "SVM"}  # in Table 2
-LABELS = {"Crammer-Singer": "Crammer-Singer's SVM"}  # in the conclusion
+LABELS = {"Crammer-Singer": "the paper's SVM (Crammer-Singer)"}  # in the conclusion
 OF_A_DEGREE = ("SVM", "MLSVM", "MLSVM per class", "Crammer-Singer")
 METRICS = ("MLSVM", "ITML", "LMNN")
 TRIED = {  # what might have explained a difference
@@ -51,6 +50,7 @@ TRIED = {  # what might have explained a difference
     "neighbours per class": "MLSVM per class",
     "Algorithm 1 as printed": "MLSVM printed",
 }
+C = Verdict.CONTRADICTED
 TRIALS = 10  # of fewer, a standard error says little
 OVERLAP = 1.0  # half of the points to train on, half to test
 BEST = "best in the paper"
@@ -72,11 +72,12 @@ def parts(results: Results, preset: Preset) -> Parts:
     groups = whole(results)
     errors = crossed("data", groups, (*METHODS, BEST), lambda data, method: cell(groups[data], data, method))
     unproved = [WORDS("unproved")] if any("†" in row for row in errors) else []
-    said = [line for each in sentences(groups) for line in of_one(each)]
+    every = sentences(groups)
+    said, both = [line for each in every for line in of_one(each)], both_ways(every)
     details = {"hindsight": hindsight(groups), "proofs": proofs(groups)}
     return Parts(
         WORDS.page("tables", errors=errors, unproved=unproved, marked=marked(groups, preset)),
-        WORDS.page("verdicts", sentences=said),
+        WORDS.page("verdicts", sentences=said, both=WORDS("both", said="; ".join(both)) if both else ""),
         [*best_models(groups), *WORDS.page("details", **details)],
     )
 
@@ -90,18 +91,28 @@ def short(results: Results, preset: Preset) -> Short:
         test: [found for (_, of), found in each.items() if of == "MLSVM"]
         for test, each in every[0].verdicts.items()
     }
-    better, new_better = (of_mlsvm[test].count(Verdict.SUPPORTED) for test in TESTS[1:])
-    worse, new_worse = (of_mlsvm[test].count(Verdict.CONTRADICTED) for test in TESTS[1:])
+    better, holm_better, new_better = (found.count(Verdict.SUPPORTED) for found in of_mlsvm.values())
+    worse, holm_worse, new_worse = (found.count(Verdict.CONTRADICTED) for found in of_mlsvm.values())
+    where = [data for (data, of) in against_by(every[0], TESTS[0]) if of == "MLSVM"]
     models = ", ".join(f"{name} {here[name]} ({there[name]})" for name in CANDIDATES[::-1])
     near, below, above = apart(groups)
     given = {"lower": ", ".join(below) or "none", "higher": ", ".join(above) or "none"}
     result = [
         WORDS("best", models=models),
-        WORDS("better", better=better, worse=worse, new_better=new_better, new_worse=new_worse),
+        WORDS(
+            "better",
+            better=better,
+            worse=worse,
+            holm_better=holm_better,
+            holm_worse=holm_worse,
+            new_better=new_better,
+            new_worse=new_worse,
+        ),
         lower_means(groups),
         WORDS("near", near=number(len(near), "set"), names=f" ({', '.join(near)})" if near else "", **given),
     ]
     rival = max(CANDIDATES[:-1], key=lambda name: here[name])
+    names = [name for name in CANDIDATES[::-1] if name not in ("MLSVM", rival)]
     sets = {"sets": len(groups), "here": here["MLSVM"], "there": there["MLSVM"]}
     is_best = [Verdict.SUPPORTED] * here["MLSVM"]
     is_best += [Verdict.CONTRADICTED] * (len(groups) - here["MLSVM"])
@@ -113,12 +124,13 @@ def short(results: Results, preset: Preset) -> Short:
             most=here[rival],
             most_there=there[rival],
             better=better,
-            new_better=new_better,
+            worse=worse,
+            where=f" ({', '.join(where)})" if where else "",
             **sets,
         ),
         WORDS(
             "result",
-            models=models,
+            others=", ".join(f"{name} {here[name]} ({there[name]})" for name in names),
             near=len(near),
             lower=len(below),
             higher=len(above),
@@ -130,30 +142,63 @@ def short(results: Results, preset: Preset) -> Short:
 
 
 def against_short(groups: Groups, every: Sequence[Sentence]) -> str:
-    """Return how many comparisons contradict the paper's sentences, and which of these most."""
-    own = [count_of(each, TESTS[0]) for each in every]
+    """Return how many comparisons contradict the paper's sentences and support them, in all and for each sentence."""
+    own, support = ([count_of(each, TESTS[0], kind) for each in every] for kind in (C, Verdict.SUPPORTED))
     said = [
-        WORDS("against_in", name=each.short, against=count, of=len(each.pairs))
-        for each, count in zip(every, own, strict=True)
-        if count
+        WORDS("against_in", name=each.short, against=count, support=good, of=len(each.pairs))
+        for each, count, good in zip(every, own, support, strict=True)
     ]
-    holm, new = (sum(count_of(each, test) for each in every) for test in TESTS[1:])
+    brief = [WORDS(f"{name}_short") for name in against_best(groups)]
     return WORDS(
         "against_short",
-        own=sum(own),
-        pairs=sum(len(each.pairs) for each in every),
-        count=len(said),
         of=len(every),
-        listed=listed(said, ", "),
-        holm=holm,
-        new=new,
-        more=len(against_best(groups)),
+        listed=", ".join(said),
+        different=len(different(every, TESTS[0])),
+        all_pairs=len(different(every)),
+        holm=len(different(every, TESTS[1])),
+        new=len(different(every, TESTS[2])),
+        more=WORDS("more", said=" and ".join(brief)) if brief else "",
     )
 
 
-def count_of(each: Sentence, test: str) -> int:
-    """Return how many comparisons contradict a sentence by a test."""
-    return list(each.verdicts[test].values()).count(Verdict.CONTRADICTED)
+def count_of(each: Sentence, test: str, kind: Verdict = C) -> int:
+    """Return how many comparisons contradict a sentence by a test, or have another verdict."""
+    return list(each.verdicts[test].values()).count(kind)
+
+
+def against_by(each: Sentence, test: str) -> list[Comparison]:
+    """Return the comparisons that contradict a sentence by a test."""
+    return [which for which, verdict in each.verdicts[test].items() if verdict is C]
+
+
+def different(every: Sequence[Sentence], test: str | None = None) -> set[tuple[str, frozenset[str]]]:
+    """Return the data and both methods of the comparisons that contradict a sentence by a test; or of all."""
+    return {
+        (which[0], each.methods[which])
+        for each in every
+        for which in (each.pairs if test is None else against_by(each, test))
+    }
+
+
+def both_ways(every: Sequence[Sentence]) -> list[str]:
+    """Return the pairs that contradict one sentence and support another by the paper's own test."""
+    found: dict[tuple[str, frozenset[str]], dict[Verdict, tuple[str, str]]] = {}
+    for each in every:
+        for which, verdict in each.verdicts[TESTS[0]].items():
+            value = in_points(each.pairs[which].beyond().mean)
+            found.setdefault((which[0], each.methods[which]), {})[verdict] = (each.short, value)
+    return [
+        WORDS(
+            "both_ways",
+            data=data,
+            methods=" and ".join(sorted(methods)),
+            value=of[C][1],
+            against=of[C][0],
+            support=of[Verdict.SUPPORTED][0],
+        )
+        for (data, methods), of in found.items()
+        if {C, Verdict.SUPPORTED} <= of.keys()
+    ]
 
 
 def apart(groups: Groups) -> tuple[list[str], list[str], list[str]]:
@@ -169,41 +214,39 @@ def apart(groups: Groups) -> tuple[list[str], list[str], list[str]]:
 
 def contradictions(groups: Groups, every: Sequence[Sentence]) -> tuple[str, list[str]]:
     """Return how many of the paper's sentences are contradicted, and each of them; last those on the best models."""
-    said, totals = [], dict.fromkeys(TESTS, 0)
-    for each in every:
-        counts = {test: count_of(each, test) for test in TESTS}
-        totals = {test: totals[test] + counts[test] for test in TESTS}
-        if counts[TESTS[0]]:
-            support = list(each.verdicts[TESTS[0]].values()).count(Verdict.SUPPORTED)
-            said.append(
-                WORDS(
-                    "against_one",
-                    said=each.brief,
-                    against=counts[TESTS[0]],
-                    of=len(each.pairs),
-                    support=support,
-                )
-            )
+    said = [
+        WORDS(
+            "against_one",
+            said=each.brief,
+            against=count,
+            of=len(each.pairs),
+            support=count_of(each, TESTS[0], Verdict.SUPPORTED),
+        )
+        for each in every
+        if (count := count_of(each, TESTS[0]))
+    ]
     first = WORDS(
         "against",
         count=f"all {len(every)}" if len(said) == len(every) else f"{len(said)} of the {len(every)}",
         colon=":" if said else ".",
     )
-    own, holm, new = totals.values()
-    more = [WORDS("stricter", own=own, holm=holm, new=new)] if said else []
-    on_best = against_best(groups)
+    own, holm, new = (sum(count_of(each, test) for each in every) for test in TESTS)
+    pairs = {"different": len(different(every, TESTS[0])), "all_pairs": len(different(every))}
+    pairs["holm_different"] = len(different(every, TESTS[1]))
+    more = [WORDS("stricter", own=own, holm=holm, new=new, **pairs)] if said else []
+    on_best = list(against_best(groups).values())
     more += [WORDS("counts", said=", and ".join(on_best))] if on_best else []
     return first, [*said, *more]
 
 
-def against_best(groups: Groups) -> list[str]:
-    """Return the paper's sentences on the best models that are contradicted."""
+def against_best(groups: Groups) -> dict[str, str]:
+    """Return the paper's sentences on the best models that are contradicted, by their names in words/mlsvm.toml."""
     here, _ = among_best(groups)
-    on_best = []
+    on_best = {}
     if always_best(here, groups) != ["MLSVM"]:
-        on_best.append(WORDS("only", always=", ".join(always_best(here, groups)) or "none"))
+        on_best["only"] = WORDS("only", always=", ".join(always_best(here, groups)) or "none")
     if not here["MLSVM"] > max(here["LMNN"], here["ITML"]):
-        on_best.append(WORDS("reliable", here=", ".join(f"{name} {here[name]}" for name in METRICS)))
+        on_best["reliable"] = WORDS("reliable", here=", ".join(f"{name} {here[name]}" for name in METRICS))
     return on_best
 
 
@@ -274,6 +317,7 @@ class Sentence(NamedTuple):
     means: str
     pairs: dict[Comparison, Compared]
     verdicts: dict[str, dict[Comparison, Verdict]]
+    methods: dict[Comparison, frozenset[str]]  # both methods of a comparison
 
 
 def sentences(groups: Groups) -> list[Sentence]:
@@ -294,12 +338,13 @@ def sentence(
     against: float | None = None,
 ) -> Sentence:
     """Return a sentence of words/mlsvm.toml, which says that `better` methods have less error than `worse` ones."""
-    pairs = {}
+    pairs, methods = {}, {}
     for data, first, second in product(groups, worse, better):
         name = second if len(better) > 1 else first
         both = [errors_of(groups[data], method) for method in (first, second)]
         if (data, name) != tuple(but) and len(both[0]) > 1:
             pairs[data, name] = Compared(*both, OVERLAP)
+            methods[data, name] = frozenset((first, second))
     here = these(pairs)
     alone = {key: judged({key: each}, favour, against)[key] for key, each in here.items()}
     found = alone, judged(here, favour, against), judged(pairs, favour, against)
@@ -310,6 +355,7 @@ def sentence(
         means.format(point=-100 * favour, lower=lower_means(groups)),
         pairs,
         dict(zip(TESTS, found, strict=True)),
+        methods,
     )
 
 
@@ -337,7 +383,14 @@ def of_one(sentence: Sentence) -> list[str]:
 
     counts = " ".join(f"{test}: {counted(of.values())}." for test, of in sentence.verdicts.items())
     given = {"said": sentence.said, "means": sentence.means, "count": len(sentence.pairs), "counts": counts}
-    return WORDS.page("sentence", legend=legend(*SHORT), table=crossed("data", sets, methods, cell), **given)
+    made = crossed("data", sets, methods, cell)
+    return WORDS.page("sentence", legend=legend(*SHORT), table=made, open=opened(sentence), **given)
+
+
+def opened(sentence: Sentence) -> list[str]:
+    """Return the entry of the open observations on a sentence that the paper's own test contradicts."""
+    where = [f"{data} ({method})" for data, method in against_by(sentence, TESTS[0])]
+    return [f"- {WORDS('open', said=sentence.brief, sets=', '.join(where))}"] if where else []
 
 
 # --- details
@@ -428,7 +481,7 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     for i, data in enumerate(groups):
         label = BEST if i == 0 else None
         axes.hlines(100 * PAPER[data][0], i - 0.45, i + 0.45, color="black", lw=1.5, label=label)
-    axes.set_xticks(range(len(groups)), [data.split("_")[0] for data in groups])
+    axes.set_xticks(range(len(groups)), list(groups))
     for i in range(len(groups) - 1):
         axes.axvline(i + 0.5, color="#dddddd", lw=1)
     axes.set_ylabel("test error, per cent (bars: two standard errors)")

@@ -265,13 +265,17 @@ def by_choice(groups: Groups) -> tuple[list[list[Judged]], dict[str, list[Judged
 def agreed(claims: Sequence[Judged]) -> Judged:
     """Return the first of `claims`, with the verdicts on which all choices agree. `claims` holds one claim per choice.
 
-    A comparison is undecided if its verdict depends on the choice. A choice without the comparison does not count.
+    A comparison is undecided if its verdict depends on the choice. A choice without the comparison, for example of two
+    starts of NCA of which it takes the second, cannot be contradicted by it. So it agrees to anything but that.
     """
     first = claims[0]
 
     def verdicts(found: Sequence[Verdicts]) -> Verdicts:
-        each = {key: {of[key] for of in found if key in of} for key in first.pairs}
-        return {key: of.pop() if len(of) == 1 else Verdict.UNDECIDED for key, of in each.items()}
+        return {key: verdict([of[key] for of in found if key in of]) for key in first.pairs}
+
+    def verdict(each: Sequence[Verdict]) -> Verdict:
+        alone = each[0] is Verdict.CONTRADICTED and len(each) < len(claims)
+        return each[0] if len(set(each)) == 1 and not alone else Verdict.UNDECIDED
 
     return first._replace(
         here=verdicts([claim.here for claim in claims]), new=verdicts([claim.new for claim in claims])

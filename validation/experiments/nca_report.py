@@ -60,6 +60,7 @@ C = Verdict.CONTRADICTED
 MAIN = [panel.name for panel in note.PANELS[:4]]  # the figures of the first sentence
 PARTS = ("train", "test")
 OUR_MARK = "our classes"
+FEW = 2  # sets that the first screen names
 SHORT = {note.SAID[name]: said for name, said in WORDS.found["short"].items()}  # on the first screen
 
 
@@ -118,12 +119,11 @@ def conclusion(main: Sequence[Judged]) -> str:
 
 
 def on_figures(main: Sequence[Judged], which: str) -> dict[str, object]:
-    """Return in how many places the two sentences on the figures are supported, and the second contradicted."""
+    """Return for how many pairs of set and rank each sentence on the figures holds, and the second is contradicted."""
     found = {part: of_part(main, part, which) for part in PARTS}
     counts = {part: (each.count(Verdict.SUPPORTED), len(each)) for part, each in found.items()}
     return {
         **{f"{part}_count": joint([count]) for part, count in counts.items()},
-        "both": joint(list(counts.values())),
         "test_against": found["test"].count(C),
     }
 
@@ -151,17 +151,36 @@ def rank_name(claim: Judged) -> str:
 
 
 def against_on(claims: Sequence[Judged]) -> str:
-    """Return the sets that contradict a sentence, over all places."""
+    """Return the sets that contradict a sentence, over all its tables, and those that contradicting tables lack."""
     here, new = (
-        dict.fromkeys(shown_set(data) for claim in claims for data in contradicting(claim, found(claim)))
+        dict.fromkeys(set_at(claim, data) for claim in claims for data in contradicting(claim, found(claim)))
         for found in (lambda claim: claim.here, lambda claim: claim.new)
     )
+    missing = dict.fromkeys(
+        data
+        for claim in claims
+        if contradicting(claim) and claim.where not in MAIN  # those of the figures are named before
+        for data in claim.about
+        if data not in sets(claim)
+    )
+    ours = [data for data in here if data in note.OUR_CLASSES and len(here) <= FEW]
+    apart = [OUR_MARK if len(here) == 1 else f"{data}: {OUR_MARK}" for data in ours]
+    apart += [WORDS("new_short", sets=named(list(new)))] if new else []
+    apart += [WORDS("missing_short", sets=", ".join(missing))] if missing else []
     return WORDS(
         "against_sets",
         name=SHORT[claims[0].sentence],
-        sets=named(list(here)),
-        new=WORDS("new_too", sets=named(list(new))) if new else "",
+        sets=named(list(here), FEW),
+        apart=f" ({'; '.join(apart)})" if apart else "",
     )
+
+
+def set_at(claim: Judged, data: str) -> str:
+    """Return the name of a set, with its rank if the sentence is about both: "housing at full rank (our classes)"."""
+    if claim.where not in MAIN:
+        return data
+    name = WORDS("at_rank", data=data, rank=rank_name(claim))
+    return f"{name} ({OUR_MARK})" if data in note.OUR_CLASSES else name
 
 
 def of_panel(claim: Judged) -> str:
@@ -198,7 +217,7 @@ def of_others(claims: Sequence[Judged]) -> str:
     verdicts = counted(f"{together(claim, claim.here)}{so_far(claim, claim.here)}" for claim in claims)
     return WORDS(
         "other_sentences",
-        places=len(claims),
+        tables=len(claims),
         verdicts=verdicts,
         new=counted(together(claim, claim.new) for claim in claims),
     )

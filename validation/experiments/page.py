@@ -22,16 +22,19 @@ from validation.experiments.words import Words
 
 WORDS = Words("page")
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
-OPEN, LEFT_OUT = WORDS("open"), WORDS("left_out")
+OPEN, IN_DETAIL = WORDS("open"), WORDS("in_detail")
 IS_OPEN = re.compile(r"- .*[:;] open\b")
-KINDS = {": contradicted on": "contradiction", ": undecided on": "undecided verdict"}  # of open observations
+KINDS = {  # of open observations
+    ": contradicted on": "contradiction",
+    ": undecided on": "undecided by the point alone",
+}
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
 
 class Short(NamedTuple):
-    """The first screen of an experiment, and the details that its counts leave out, which are below the picture."""
+    """The first screen of an experiment, and its counts in detail, which are below the picture."""
 
     conclusion: (
         str  # whether the paper's claim holds; the end of the sentence is the share of the tasks that was run
@@ -117,23 +120,19 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
         sure=sure(recorded["preset"], results, experiment),
         question=experiment.QUESTION,
         run=shares(recorded["preset"], results, experiment),
-        anchor=anchor(LEFT_OUT),
+        anchor=anchor(IN_DETAIL),
         less=less_than_the_paper(results, experiment, preset),
         brief=listed([each["brief"] for each in departures(results, experiment) if "brief" in each]),
         result=short.result,
         against=short.against,
-        left_out=LEFT_OUT,
+        in_detail=IN_DETAIL,
         every_task=of_full(recorded["preset"], results, experiment),
         departures=all_departures(results, experiment),
         all_results=short.all_results,
         all_against=short.all_against,
-        unexplained=number(len(unexplained), "observation"),
-        each=[WORDS("each", each=each)]
-        if (each := getattr(experiment, "EACH", "")) and len(unexplained) > 1
-        else [],
-        subjects=subjects(unexplained),
+        unexplained=said_of_open(unexplained, experiment),
         list=WORDS("list", anchor=anchor(OPEN)) if unexplained else "",
-        new_points=[WORDS("new_points")] if "new points" in " ".join(short[:3]).lower() else [],
+        new_points=WORDS("new_points") if "new points" in " ".join(short[:3]).lower() else "",
         tests=[WORDS("tests")] if "new points" in " ".join(short).lower() else [],
         tables=referred(parts.tables),
         verdicts=referred(parts.verdicts),
@@ -151,22 +150,35 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
         at_best=at_best(seconds, MANY) / 60,
         longest=max(seconds) / 60,
         versions=versions(made),
-        begun=begun(made),
+        begun=begun(made, len(results)),
         looks=[WORDS("looks")] if any("`looks.py`" in line for line in (what, *parts.lines)) else [],
         missing=list(parts.run),
     )
     return [part for line in lines for part in line.split("\n")]
 
 
-def subjects(unexplained: Sequence[str]) -> str:
-    """Return what open observations are about: a claim of the paper, which is only counted, or a figure of ours."""
-    counts = {name: sum(mark in line for line in unexplained) for mark, name in KINDS.items()}
-    others = [
+def said_of_open(unexplained: Sequence[str], experiment: ModuleType) -> str:
+    """Return what is open: contradictions and undecided verdicts, which are counted, and figures, which are named."""
+    marked = {kind: sum(mark in line for line in unexplained) for mark, kind in KINDS.items()}
+    kinds = [
+        number(count, name) if name == KINDS[": contradicted on"] else f"{count} {name}"
+        for name, count in marked.items()
+        if count
+    ]
+    figures = [
         line[2:].split(":")[0].split(", k = ")[0]
         for line in unexplained
         if not any(mark in line for mark in KINDS)
     ]
-    return listed([*(number(count, name) for name, count in counts.items() if count), *others])
+    one, several = getattr(experiment, "FIGURES", ("observation", "observations"))
+    of_figures = f"{len(figures)} {one if len(figures) == 1 else several}"
+    each = getattr(experiment, "EACH", "") if kinds and len(unexplained) > 1 else ""
+    if len(kinds) + bool(figures) > 1:
+        what = number(len(unexplained), "observation")
+        subjects = listed([*kinds, *([of_figures + listed(figures)] if figures else [])])
+    else:
+        what, subjects = kinds[0] if kinds else of_figures, listed(figures)
+    return WORDS("without", what=what, each=WORDS("each", each=each) if each else "", subjects=subjects)
 
 
 def shares(name: str, results: Results, experiment: ModuleType) -> str:
@@ -177,17 +189,19 @@ def shares(name: str, results: Results, experiment: ModuleType) -> str:
         part=f"All {wanted}" if count == wanted else f"{count} of the {wanted}",
         share=f" ({100 * count / wanted:.0f} %)" if count < wanted else "",
         preset=name,
-        sets=sets_run({task.data for task, _ in results}),
+        sets=sets_run(names := {task.data for task, _ in results})
+        + getattr(experiment, "sets_said", no_more)(names),
     )
 
 
 def sure(name: str, results: Results, experiment: ModuleType) -> str:
     """Return the end of the conclusion: the share of the tasks of a preset that it is about."""
-    wanted, count = len(experiment.tasks(experiment.PRESETS[name])), len(results)
+    preset: Preset = experiment.PRESETS[name]
+    wanted, count, smaller = len(experiment.tasks(preset)), len(results), preset.smaller
     return WORDS(
         "sure",
         part="all" if count == wanted else f"{100 * count / wanted:.0f} % of the",
-        preset="" if name == "full" else WORDS("smaller"),
+        preset="" if name == "full" else WORDS("smaller", smaller=f" ({smaller})" if smaller else ""),
     )
 
 
@@ -197,11 +211,24 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
         return ""
     whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
     same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
-    return WORDS("full", whole=len(whole), same=same)
+    return WORDS(
+        "full",
+        whole=len(whole),
+        same=number(same, "task") if same else "No task",
+        have="have" if same > 1 else "has",
+    )
+
+
+def no_more(names: Collection[str]) -> str:
+    """Return what an experiment adds to the number of its data sets, if it has no `sets_said`: nothing."""
+    return ""
 
 
 def sets_run(names: Collection[str]) -> str:
-    """For example "8 data sets, 5 of them also z-scored". The name of a variant begins with that of its set."""
+    """For example "8 data sets, 5 of them also z-scored"; a single variant is left out.
+
+    The name of a variant begins with that of its set.
+    """
     variants = {
         name: name.removeprefix(f"{other} ")
         for name in names
@@ -209,11 +236,9 @@ def sets_run(names: Collection[str]) -> str:
         if name.startswith(f"{other} ")
     }
     said = number(len(names) - len(variants), "data set")
-    if len(variants) == 1:
-        return f"{said}, one of them also as *{min(variants)}*"
     return (
         f"{said}, {len(variants)} of them also {', '.join(sorted(set(variants.values())))}"
-        if variants
+        if len(variants) > 1
         else said
     )
 
@@ -260,17 +285,17 @@ def nested(first: str, points: Sequence[str]) -> str:
     return "\n  - ".join([first, *points])
 
 
-def begun(made: dict[str, Any]) -> list[str]:
-    """Return which tasks are from earlier runs: a run that went on from another may be gone on from."""
-    lines, of = [], "these tasks"
+def begun(made: dict[str, Any], count: int) -> list[str]:
+    """Return which of `count` tasks are from earlier runs: a run that went on from another may be gone on from."""
+    lines: list[str] = []
     while "begun" in made:
         after, made = made, made["begun"]
-        given = {"of": of, "taken": made["taken"], "command": made["command"], "versions": versions(made)}
-        if any(made[what] != after[what] for what in ("command", "versions")):
-            lines.append(WORDS("other_run", **given))
-        elif of == "these tasks":
-            lines.append(WORDS("same_run", **given))
-        of = "that run's tasks"
+        other = any(made[what] != after[what] for what in ("command", "versions"))
+        rest = WORDS("rest", rest=count - made["taken"]) if made["taken"] < count else ""
+        given = {"taken": made["taken"], "rest": rest, "command": made["command"]}
+        if other or not lines:
+            name = "deeper" if lines else "other_run" if other else "same_run"
+            lines.append(WORDS(name, versions=versions(made), **given))
     return lines
 
 

@@ -12,7 +12,16 @@ from validation.experiments.glml import measured
 from validation.experiments.glml_claims import WORDS as GLML
 from validation.experiments.glml_data import Realisation
 from validation.experiments.glml_methods import MIXTURES
-from validation.experiments.synthetic_report import MIXTURE, WORDS, dimension, draw, named, parts, short
+from validation.experiments.synthetic_report import (
+    MIXTURE,
+    WORDS,
+    dimension,
+    draw,
+    named,
+    parts,
+    sets_said,
+    short,
+)
 from validation.experiments.tasks import Preset, Result, Task
 
 POINTS = 500  # to train on, and as many to test
@@ -52,6 +61,7 @@ __all__ = [
     "draw",
     "measure",
     "parts",
+    "sets_said",
     "short",
     "tasks",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,7 +18,17 @@ from validation.experiments.glml_report import (
     run_methods,
     times,
 )
-from validation.experiments.page import Parts, Results, Short, counted, grouped, listed, number, table
+from validation.experiments.page import (
+    Parts,
+    Results,
+    Short,
+    counted,
+    enumerated,
+    grouped,
+    listed,
+    number,
+    table,
+)
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import (
@@ -159,23 +169,60 @@ def short(results: Results, preset: Preset) -> Short:
     given = {"leads": "; ".join(leads), "count": len(papers), "verdicts": counted(papers)}
     contrary = WORDS("against", sentences=number(len(against), "sentence"), listed=listed(against, ", "))
     means = [re.sub(r" \([^)]*\)", "", each) for each in leads]
-    drawn = gaussians_of(found)
-    larger = " and ".join(str(dimension(data)) for data in drawn[len(drawn) // 2 :])
     on = dict(zip(WORDS.found["claims"], every, strict=True))
     return Short(
         conclusion(found, papers),
         WORDS(
             "result",
             means=", ".join(means),
-            larger=larger,
-            every=on["others"],
-            upper=on["others, high"],
-            **given,
+            lead=leads_by_dimension(on["others"]),
+            few=run_at_few(found),
+            higher=above_on_mixtures(found),
         ),
         contrary,
         WORDS("all_results", own=own, **given),
         contrary,
     )
+
+
+def leads_by_dimension(claim: Judged) -> str:
+    """Return at which D GLML is a point above each metric, and over how many it is at the others."""
+    by: dict[int, list[Verdict]] = {}
+    for ((data, _), _), verdict in claim.verdicts.items():
+        by.setdefault(dimension(data), []).append(verdict)
+    counts = {D: (each.count(Verdict.SUPPORTED), len(each)) for D, each in by.items()}
+    whole = [str(D) for D, (count, of) in counts.items() if count == of]
+    places = [WORDS("shown", D=enumerated(whole))] if whole else []
+    places += [WORDS("open_at", D=D, count=count, of=of) for D, (count, of) in counts.items() if count < of]
+    return WORDS("lead", places="; ".join(places)) if places else ""
+
+
+def run_at_few(found: Accuracies) -> str:
+    """Return which metrics that the papers draw are run at some D only."""
+    drawn = gaussians_of(found)
+    at: dict[tuple[str, ...], list[str]] = {}
+    for method in OTHERS:
+        there = tuple(str(dimension(data)) for data in drawn if present(found[data].get(method, {})))
+        if 0 < len(there) < len(drawn):
+            at.setdefault(there, []).append(method)
+    return "".join(
+        WORDS("few", methods=enumerated(each), are="is" if len(each) == 1 else "are", D=enumerated(there))
+        for there, each in at.items()
+    )
+
+
+def above_on_mixtures(found: Accuracies) -> str:
+    """Return which metrics have a higher mean accuracy than GLML on the mixtures."""
+    means = {name: mean(there).value for name, of in found.get(MIXTURE, {}).items() if (there := present(of))}
+    above = [name for name in METHODS if name != "Bayes" and means.get(name, 0.0) > means.get("GLML", 1.0)]
+    have = "has" if len(above) == 1 else "have"
+    return WORDS("higher", methods=enumerated(above), have=have) if above else ""
+
+
+def sets_said(names: Collection[str]) -> str:
+    """Return what the data sets are, for the first screen."""
+    drawn = gaussians_of(names)
+    return WORDS("sets", count=len(drawn)) if MIXTURE in names and drawn else ""
 
 
 def conclusion(found: Accuracies, papers: Sequence[Judged]) -> str:
@@ -194,6 +241,8 @@ def conclusion(found: Accuracies, papers: Sequence[Judged]) -> str:
         mixture=WORDS("mixture", lead=f"{100 * means[MIXTURE]:+.1f}") if MIXTURE in means else "",
         count=len(papers),
         supported=verdicts.count(Verdict.SUPPORTED),
+        undecided=(undecided := verdicts.count(Verdict.UNDECIDED)),
+        are="is" if undecided == 1 else "are",
         contradicted=contradicted,
         does="does" if contradicted == 1 else "do",
     )

@@ -29,7 +29,7 @@ def grid(method: str) -> str:
 
 
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
-EACH, DEPARTURES = WORDS("each"), WORDS.found["departures"]
+EACH, FIGURES, DEPARTURES = WORDS("each"), WORDS.found["figures"], WORDS.found["departures"]
 WHAT = WORDS(
     "setting",
     **(vars(table1_others) | vars(table1_ours) | globals()),  # the constants of these modules
@@ -39,6 +39,7 @@ WHAT = WORDS(
 __all__ = [
     "DEPARTURES",
     "EACH",
+    "FIGURES",
     "PRESETS",
     "QUESTION",
     "TITLE",

@@ -289,7 +289,19 @@ def of_one(cells: Cells, name: str, claim: Claim) -> list[str]:
         more=f" {more_on(name, cells)}".rstrip(),
         rivals=by_rival(cells, claim) if "others" in name else [],
         table=table(head, rows) if rows else [],
+        open=opened(name, claim),
     )
+
+
+def opened(name: str, claim: Claim) -> list[str]:
+    """The entry of the open observations on a claim that some comparison contradicts."""
+    which = [str(each) for each, said in claim.said.items() if said == Verdict.CONTRADICTED]
+    return [f"- {WORDS('open', said=name, which='; '.join(which))}"] if which else []
+
+
+def lacks_folds(cells: Cells, which: Comparison, preset: Preset) -> bool:
+    """Whether a comparison is on fewer folds than the set has."""
+    return len(both(cells, which)[0]) < folds_of(which.data, preset)
 
 
 def by_rival(cells: Cells, claim: Claim) -> list[str]:

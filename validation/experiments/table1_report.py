@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from validation.experiments.page import (
     bullets,
     counted,
     crossed,
+    enumerated,
     joint,
     listed,
     nested,
@@ -36,7 +37,7 @@ from validation.experiments.table1_claims import (
 )
 from validation.experiments.table1_others import SHARES
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Verdict, answer, share_interval, worst
+from validation.experiments.verdicts import NO_VERDICT, Verdict, answer, share_interval, worst
 
 REMARKS = WORDS.remarks()  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
@@ -57,46 +58,66 @@ def short(results: Results, preset: Preset) -> Short:
     every = claiming.claims(cells, ks)
     rest: dict[str, list[str]] = {}
     against: dict[str, list[str]] = {}
+    on_screen: dict[str, list[str]] = {}
+    verdicts: dict[str, dict[str, None]] = {}  # of the claims that nothing contradicts
     ours = {name.split()[-1]: claim for name, claim in every.items() if "others" in name}
-    result = [less_error(cells, ours)] if ours else []
+    result = [less_error(cells, ours, preset)] if ours else []
     for name, claim in every.items():
-        of = against.setdefault(name.split(", by ")[0], [])
+        claimed, by = name.split(", by ")[0], name.split()[-1]
+        of = against.setdefault(claimed, [])
         contrary = [str(which) for which, each in claim.said.items() if each == Verdict.CONTRADICTED]
+        verdicts.setdefault(claimed, {}).update(dict.fromkeys(claim.said.values()))
         if contrary:
-            names = f": {contrary[0]}" if len(contrary) == 1 else ""
-            counts = {"count": len(contrary), "of": len(claim.pairs), "names": names}
-            of.append(WORDS("places", by=name.split()[-1], **counts))
+            names = f" ({contrary[0]})" if len(contrary) == 1 else ""
+            counts: dict[str, object] = {"count": len(contrary), "of": len(claim.pairs), "names": names}
+            counts["support"] = count_of(claim, Verdict.SUPPORTED)
+            of.append(WORDS("places", by=by, **counts))
+            on_screen.setdefault(claimed, []).append(WORDS("places_short", by=by, **counts))
         if "others" not in name:
-            said = f"{counted(claim.said.values())} by {name.split()[-1]}{leads(claim)}"
-            rest.setdefault(name.split(", by ")[0], []).append(said)
+            said = f"{counted(claim.said.values())} by {by}{leads(claim)}"
+            rest.setdefault(claimed, []).append(said)
     result += [WORDS("left_out", said=left)] if (left := claiming.left_out(cells)) else []
     result += [WORDS("cells", **cell_counts(cells, preset)), differences(cells, preset)]
     others = [f"{name}: {', '.join(said)}" for name, said in rest.items()]
     result += [WORDS("rest", said="; ".join(others))] if others else []
-    sentences = [f"{name} ({'; '.join(said)})" for name, said in against.items() if said]
+    sentences = [f"*{name}*, {'; '.join(said)}" for name, said in against.items() if said]
     lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
+    kept = [f"{name} ({', '.join(verdicts[name])})" for name, said in against.items() if not said]
+    names = WORDS.found["short"]
+    brief = [f"{names[name]}: {in_brief(verdicts[name])}" for name, said in against.items() if not said]
     given: dict[str, object] = {
         "count": len(sentences),
         "claims": number(len(against), "claim"),
         "listed": listed(sentences),
+        "rest": WORDS("others", said="; ".join(kept)) if kept and sentences else "",
+        "brief": WORDS("others_short", said="; ".join(brief)) if brief and sentences else "",
+        "contradicted": " ".join(
+            WORDS("against_claim", name=names[name], places="; ".join(said))
+            for name, said in on_screen.items()
+        )
+        or WORDS("not_contradicted"),
+        "lost": lost,
+        "places": places,
     }
-    given |= {"lost": lost, "places": places}
-    brief = [
-        f"{name} ({'; '.join(each.split(':')[0] for each in said)})" for name, said in against.items() if said
-    ]
     return Short(
         conclusion(cells, ours) if ours else WORDS("not_run").rstrip("."),
         WORDS(
             "result",
-            more=" and ".join(str(count_of(claim, Verdict.CONTRADICTED)) for claim in ours.values()) or "0",
+            few=few_short(cells, ours, preset),
             left_out=WORDS("left_out_short", said=left) if left else "",
-            apart=apart(cells),
-            **cell_counts(cells, preset),
+            apart=apart(cells, preset),
         ),
-        WORDS("against_short", **{**given, "listed": listed(brief)}),
+        WORDS("against_short", **given),
         nested(WORDS("all_results"), result),
         WORDS("against", **given),
     )
+
+
+def in_brief(found: Collection[str]) -> str:
+    """Return a verdict on a claim that nothing contradicts, by all solvers."""
+    if all(each == Verdict.SUPPORTED for each in found):
+        return str(Verdict.SUPPORTED)
+    return NO_VERDICT if all(each.startswith(NO_VERDICT) for each in found) else str(Verdict.UNDECIDED)
 
 
 def count_of(claim: claiming.Claim, kind: Verdict) -> int:
@@ -122,9 +143,68 @@ def conclusion(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
         solvers=" and ".join(ours),
         others=", ".join(other for other in OTHERS[1:] if other in compared) or "others",
         holds=answered(worst([answer(each) for each in learnt])),
-        learnt=counts(learnt),
-        agree=counts(found(lambda which: not is_euclid(which) and not has_another(cells, which))),
+        learnt=by_solver(ours, learnt),
+        agree=counts(found(lambda which: not is_euclid(which) and not is_worse(cells, which))),
     )
+
+
+def by_solver(ours: Collection[str], found: Sequence[Sequence[Verdict]]) -> str:
+    """Return in how many comparisons ours has less error: "by CCCP 21, by SGD 24 of 52"."""
+    counts = {len(each) for each in found}
+    if len(counts) > 1:
+        return ", ".join(
+            f"by {by} {each.count(Verdict.SUPPORTED)} of {len(each)}"
+            for by, each in zip(ours, found, strict=True)
+        )
+    said = [f"by {by} {each.count(Verdict.SUPPORTED)}" for by, each in zip(ours, found, strict=True)]
+    return f"{', '.join(said)} of {len(found[0])}"
+
+
+def few_there(
+    cells: Cells, ours: dict[str, claiming.Claim], preset: Preset
+) -> dict[str, list[claiming.Comparison]]:
+    """Return the comparisons on fewer folds in which ours has less error than a learnt metric, by solver."""
+    return {
+        by: [
+            which
+            for which, verdict in claim.verdicts.items()
+            if not is_euclid(which)
+            and verdict is Verdict.SUPPORTED
+            and claiming.lacks_folds(cells, which, preset)
+        ]
+        for by, claim in ours.items()
+    }
+
+
+def few_short(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset) -> str:
+    """Return how many of these comparisons are on fewer folds, and on which sets."""
+    found = few_there(cells, ours, preset)
+    every = [which for each in found.values() for which in each]
+    if not every:
+        return ""
+    counts = list(dict.fromkeys(str(len(each)) for each in found.values()))
+    wins = [
+        [verdict for which, verdict in claim.verdicts.items() if not is_euclid(which)].count(
+            Verdict.SUPPORTED
+        )
+        for claim in ours.values()
+    ]
+    folds = sorted({len(claiming.both(cells, which)[0]) for which in every})
+    return WORDS(
+        "few_short",
+        wins=" and ".join(map(str, wins)),
+        count=" and ".join(counts) if len(counts) > 1 else f"{counts[0]} each",
+        sets=enumerated(list(dict.fromkeys(which.data for which in every))),
+        folds=" or ".join(map(str, folds)),
+        whole=preset.splits,
+    )
+
+
+def is_worse(cells: Cells, which: claiming.Comparison) -> bool:
+    """Whether the error of the other method is above the paper's."""
+    paper = paper_of(which.data, which.worse, which.k)
+    mean = claiming.mean_of(cells[which.data, which.worse, which.k], which.k).value
+    return has_another(cells, which) and paper is not None and mean > paper[0] / 100
 
 
 def is_euclid(which: claiming.Comparison) -> bool:
@@ -137,22 +217,52 @@ def has_another(cells: Cells, which: claiming.Comparison) -> bool:
     return is_marked(cells, which.data, which.worse, which.k)
 
 
-def apart(cells: Cells) -> str:
-    """Return how many errors differ from the paper's, of the other methods and of ours."""
+def apart(cells: Cells, preset: Preset) -> str:
+    """Return how many errors differ from the paper's, of the other methods and of ours, and where ours are above."""
     compared = [cell for cell in cells if paper_of(*cell) is not None]
-    marks = {
-        own: [is_marked(cells, *cell) for cell in compared if (cell[1] in OURS) is own]
-        for own in (True, False)
-    }
     if not compared:
         return ""
+    own = [is_marked(cells, *cell) for cell in compared if cell[1] in OURS]
+    other, of_other = marks_of_others(cells, whole=True)
+    said = [WORDS("above_of", **each) for each in above(cells)]
     return WORDS(
-        "apart",
-        other=sum(marks[False]),
-        of_other=len(marks[False]),
-        marks=sum(marks[True]),
-        own=len(marks[True]),
-    )
+        "apart", other=other, of_other=of_other, marks=sum(own), own=len(own), lack=few_of_ours(cells, preset)
+    ) + (WORDS("above_short", said=", ".join(said)) if said else "")
+
+
+def marks_of_others(cells: Cells, whole: bool = False) -> tuple[int, int]:
+    """Return how many errors of the other methods differ from the paper's, and how many there are.
+
+    whole: only of metrics that were learnt from all points and axes.
+    """
+    found = [
+        is_marked(cells, *cell)
+        for cell in cells
+        if cell[1] not in OURS
+        and paper_of(*cell) is not None
+        and not (whole and claiming.less_of(cells, *cell))
+    ]
+    return sum(found), len(found)
+
+
+def few_of_ours(cells: Cells, preset: Preset) -> int:
+    """Return how many errors of our solvers, beside one of the paper, lack folds."""
+    return sum(cell[1] in OURS and paper_of(*cell) is not None for cell in few_folds(cells, preset))
+
+
+def above(cells: Cells) -> list[dict[str, object]]:
+    """Return in how many cells ours is above the paper's error by CCCP and by SGD, and by how much in the mean."""
+    sides: list[dict[str, object]] = []
+    for by in OURS[:2]:
+        found = [
+            100 * claiming.mean_of(cells[cell], cell[2]).value - paper[0]
+            for cell in cells
+            if cell[1] == by and (paper := paper_of(*cell)) is not None
+        ]
+        if found:
+            more = sum(each > 0 for each in found)
+            sides.append({"above": more, "of": len(found), "by": by, "mean": f"{np.mean(found):+.1f}"})
+    return sides
 
 
 def differences(cells: Cells, preset: Preset) -> str:
@@ -172,28 +282,23 @@ def differences(cells: Cells, preset: Preset) -> str:
         for cell in of[list(ROWS)[-1]]
         if (paper := paper_of(*cell)) is not None and is_marked(cells, *cell)
     )
-    few = sum(cell[1] in OURS for cell in few_folds(cells, preset).intersection(compared))
-    sides = []
-    for by in OURS[:2]:
-        apart = [
-            100 * claiming.mean_of(cells[cell], cell[2]).value - paper[0]
-            for cell in compared
-            if cell[1] == by and (paper := paper_of(*cell)) is not None
-        ]
-        if apart:
-            more = sum(each > 0 for each in apart)
-            sides.append(WORDS("above", above=more, of=len(apart), by=by, mean=f"{np.mean(apart):+.1f}"))
-    said = " and ".join(sides) or "nowhere"
+    few = few_of_ours(cells, preset)
+    all_other, of_all = marks_of_others(cells)
+    other, of_other = marks_of_others(cells, whole=True)
     return WORDS(
         "differ",
         counts=", ".join(counts),
         below=WORDS("below", below=below) if below else "",
         few=WORDS("few", few=few) if few else "",
-        above=said,
+        above=" and ".join(WORDS("above", **each) for each in above(cells)) or "nowhere",
+        all_other=all_other,
+        of_all=of_all,
+        other=other,
+        of_other=of_other,
     )
 
 
-def less_error(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
+def less_error(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset) -> str:
     """Return in how many comparisons ours has less error than Euclid, and than the learnt metrics, by each solver.
 
     A learnt metric with an error that is not the paper's may be another one than the paper's.
@@ -213,8 +318,28 @@ def less_error(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
         euclid=count(is_euclid),
         others=", ".join(other for other in OTHERS[1:] if other in compared) or "others",
         learnt=count(lambda which: not is_euclid(which)),
+        few=with_few_folds(cells, ours, preset),
         agree=count(lambda which: not is_euclid(which) and not has_another(cells, which)),
+        not_above=count(lambda which: not is_euclid(which) and not is_worse(cells, which)),
         more=", ".join(f"{count} ({by})" for by, count in zip(ours, more, strict=True)),
+    )
+
+
+def with_few_folds(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset) -> str:
+    """Return how many of the comparisons in which ours has less error are on fewer folds, with their sets."""
+    found = few_there(cells, ours, preset)
+    every = [which for each in found.values() for which in each]
+    folds = sorted({len(claiming.both(cells, which)[0]) for which in every})
+    return (
+        WORDS(
+            "few_folds",
+            counts=" and ".join(f"{len(each)} ({by})" for by, each in found.items()),
+            sets=enumerated(list(dict.fromkeys(which.data for which in every))),
+            folds=" or ".join(map(str, folds)),
+            whole=preset.splits,
+        )
+        if every
+        else ""
     )
 
 

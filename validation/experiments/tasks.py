@@ -30,7 +30,8 @@ class Preset:
     """How much of an experiment is run.
 
     thinner: what is less than in the paper, a sentence each, for the report. remarks: whether the report has the
-    explanations that were written for the committed run; they say nothing of another.
+    explanations that were written for the committed run; they say nothing of another. smaller: in what it is smaller
+    than *full*, for the first screen.
     """
 
     data: tuple[str, ...]
@@ -38,6 +39,7 @@ class Preset:
     settings: dict[str, Any] = field(default_factory=dict)
     thinner: tuple[str, ...] = ()
     remarks: bool = False
+    smaller: str = ""
 
 
 class Store:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from validation.experiments import glml, glml_claims, glml_data, glml_report
+from validation.experiments import glml, glml_claims, glml_data, glml_report, page
 from validation.experiments.glml_claims import CLAIMS, cells_of, found_of
-from validation.experiments.glml_methods import FITTED, SHARED
+from validation.experiments.glml_learnt import LEARNT
+from validation.experiments.glml_methods import DENSITIES, FITTED, SHARED
 from validation.experiments.made import around, results
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset
@@ -188,8 +189,53 @@ def test_both_readings_of_the_features() -> None:
     _, plain, scaled, _ = text.split("\n### ")
     opened = [re.findall("- .*contradicted on (.*); open", part) for part in (plain, scaled)]
     assert opened == [[], ["wine z-scored"] * 2]
-    assert text.count("| twonorm | GLML - Euclid") == 1  # what is the same is said once
+    assert text.count("| twonorm | GLML - Euclid") == 2  # the letters depend on the other sets of the reading
     assert text.count("| wine z-scored | GLML - Euclid") == 1
+
+
+def test_an_observation_of_both_readings_stands_in_the_first_and_readings_of_ours_are_not_open() -> None:
+    """Bayes is contradicted on twonorm, which both readings have; Fisher of the mixture is a reading of ours."""
+    both = made({}, "wine") + made({}, "wine z-scored") + made({"Bayes": 0.9, "Fisher": 0.9})
+    _, plain, scaled, _ = "\n".join(lines_of(both)).split("\n### ")
+    counts = [
+        part.count(f"{CLAIMS['Bayes'].said}: contradicted on twonorm; open.") for part in (plain, scaled)
+    ]
+    assert counts == [1, 0]
+    ours = [
+        line for line in plain.splitlines() if line.startswith(f"- {CLAIMS['Fisher'].said}: contradicted")
+    ]
+    assert ["open" in line for line in ours] == [False]
+    assert page.open_lines(ours) == []
+
+
+def test_each_cell_says_how_many_of_the_metrics_compared_there_are() -> None:
+    """A metric of one realisation is in no comparison; only sets with half of the metrics count."""
+    splits = {"LMNN": 5, "PLML": 1}
+    sets = ("twonorm", "waveform", "wine", "ionosphere")
+    every = [each for data in sets for each in made({}, data, learnt=(*GLOBAL, "PLML"))]
+    found = [each for each in every if each[0].split < splits.get(each[0].method, 12)]
+    found += made({}, "usps 8x8", 3, ("ITML",))
+    readings = {"features as they come": glml_report.own_of(cells_of(found))}
+    assert glml_report.realisations(readings, LEARNT) == (5, 12)
+    assert glml_report.realisations(readings, DENSITIES) == (12, 12)
+    said = glml.short(found, glml.PRESETS["small"])
+    assert "usps 8x8: too few compared; learnt metrics: 5 to 12 realisations" in said.result
+    assert "realisations, Fisher of one Gaussian 12 to 12. " in said.all_results
+    assert "PLML" not in said.all_results
+
+
+def test_equal_means_are_neither_higher_nor_lower() -> None:
+    found = made({"GLML": 0.8}, noise=0.0)
+    assert glml_report.gains(cells_of(found)) == (0, 2, ["twonorm at 10", "twonorm at 20"])
+
+
+def test_the_cells_without_a_gain_are_said_to_be_all_of_their_sets() -> None:
+    found = [*made({"GLML": 0.9}), *made({"GLML": 0.8}, "wine")]
+    assert "The other 2 comparisons are all those of wine." in glml.short(found, glml.PRESETS["small"]).result
+    for task, result in found:
+        if task.data == "wine" and task.method == SHARED:
+            result["methods"]["GLML"]["accuracy"][0] += 0.1
+    assert "The other 1 comparison is of wine." in glml.short(found, glml.PRESETS["small"]).result
 
 
 def test_the_report_says_which_metrics_were_run_where() -> None:

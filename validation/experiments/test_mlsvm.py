@@ -11,13 +11,14 @@ from scipy.optimize import minimize
 
 import cvxml
 from cvxml import datasets
-from validation.experiments import mlsvm, mlsvm_report
+from validation.experiments import mlsvm, mlsvm_report, page
 from validation.experiments.made import results
 from validation.experiments.mlsvm import Choice
 from validation.experiments.mlsvm_report import HINDSIGHT, METHODS
 from validation.experiments.page import Results
 from validation.experiments.splits import Split, shuffled, some_pairs
 from validation.experiments.tasks import Task
+from validation.experiments.verdicts import Compared, Verdict
 
 SETTINGS: dict[str, Any] = {
     "degrees": [1, 2],
@@ -337,3 +338,35 @@ def test_the_last_lam_of_the_higher_degrees_is_counted_where_the_preset_has_fewe
     edge = mlsvm_report.at_the_edge(mlsvm_report.whole(found)["wine"], mlsvm.PRESETS[preset])
     assert re.findall(r"\d+", edge)[-3:] == counts
     assert edge in text_of(found, preset)
+
+
+def sentence_of(
+    name: str, verdicts: dict[tuple[str, str], str], others: dict[str, str]
+) -> mlsvm_report.Sentence:
+    """A sentence with these verdicts by every test; others: the method that a comparison has beside its name."""
+    pairs = {which: Compared([0.2, 0.2], [0.25, 0.25], 0.0) for which in verdicts}
+    found = {which: Verdict(verdict) for which, verdict in verdicts.items()}
+    methods = {which: frozenset((which[1], others[name])) for which in verdicts}
+    return mlsvm_report.Sentence(
+        name, name, name, "", pairs, dict.fromkeys(mlsvm_report.TESTS, found), methods
+    )
+
+
+def test_a_pair_of_methods_counts_once_over_the_sentences_and_may_go_both_ways() -> None:
+    against, support = "contradicted", "supported"
+    others = {"first": "kNN", "second": "MLSVM", "third": "MLSVM"}
+    every = [
+        sentence_of("first", {("iris", "MLSVM"): against, ("iris", "ITML"): support}, others),
+        sentence_of("second", {("iris", "kNN"): against, ("iris", "SVM"): against}, others),
+        sentence_of("third", {("iris", "SVM"): support, ("wine", "SVM"): against}, others),
+    ]
+    assert (
+        len(mlsvm_report.different(every)) == 4
+    )  # MLSVM and kNN, ITML and kNN, SVM and MLSVM, the same on wine
+    assert len(mlsvm_report.different(every, mlsvm_report.TESTS[0])) == 3
+    (said,) = mlsvm_report.both_ways(every)
+    assert all(token in said for token in ("iris", "MLSVM and SVM", "-5.00", "*second*", "*third*"))
+    (line,) = mlsvm_report.opened(every[1])
+    assert "second: contradicted on iris (kNN), iris (SVM)" in line
+    assert page.open_lines([line]) == [line]
+    assert mlsvm_report.opened(sentence_of("first", {("iris", "ITML"): support}, others)) == []

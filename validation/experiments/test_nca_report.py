@@ -233,11 +233,27 @@ def test_a_verdict_that_depends_on_the_start_is_undecided_and_the_report_names_t
         assert all(f"{choice}: {C if lead < 0 else S}" in line for line in named)
 
 
-def test_a_choice_without_a_comparison_has_no_say() -> None:
+def test_a_choice_without_a_comparison_is_not_contradicted_by_it() -> None:
     claim = nca_claims.of_panel(grouped(by_hand()), FULL_TEST)
-    found = nca_claims.agreed([claim, claim._replace(here={("wine", "NCA", "Euclid"): S})])
-    assert (found.here["wine", "NCA", "Euclid"], found.here["wine", "NCA", "RCA"]) == (U, C)
+    keys = {of: ("wine", "NCA", of) for of in ("Euclid", "whitened", "RCA")}
+    supported = claim._replace(here=dict.fromkeys(claim.here, S))
+    found = nca_claims.agreed([claim, claim._replace(here={keys["Euclid"]: S, keys["RCA"]: C})])
+    assert [found.here[keys[of]] for of in keys] == [U, U, C]
+    assert nca_claims.agreed([supported, supported._replace(here={})]).here == supported.here
     assert found.new == claim.new
+
+
+def test_a_lead_of_another_start_of_nca_contradicts_only_if_no_choice_takes_that_start() -> None:
+    """The start *auto* is better on the test part than the best start; of *auto* alone nothing is over-fitted."""
+    found = two_starts(-0.1, -0.1, 0.2)
+    for task, result in found:
+        if task.method == "NCA":
+            result["starts"]["auto"] |= {"train": 0.85 + 1e-3 * task.split}
+            result["starts"]["pca"] |= {"train": result["train"]}
+    claims = nca_claims.by_choice(grouped(found))[1]["fitting"]
+    key = ("wine", "NCA", "NCA (auto)")
+    assert [claim.here.get(key) for claim in claims] == [C, C, None]
+    assert nca_claims.agreed(claims).here[key] is U
 
 
 @pytest.mark.parametrize(

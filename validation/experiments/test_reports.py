@@ -123,7 +123,7 @@ ANSWERS: dict[str, str] = Words("page").found["answers"]  # from the best for a 
 def parts_of(stem: str) -> tuple[str, str, str]:
     """A report in three: the first screen, the details that it leaves out, and the tables."""
     first, rest = (FOLDER / f"{stem}.md").read_text(encoding="utf-8").split("\n\n![", 1)
-    details, tables = rest.split(f"\n{page.LEFT_OUT}\n")[1].split("\n## ", 1)
+    details, tables = rest.split(f"\n{page.IN_DETAIL}\n")[1].split("\n## ", 1)
     return first, details, f"\n## {tables}"
 
 
@@ -177,9 +177,12 @@ def test_a_first_screen_is_read_in_a_minute(path: Path) -> None:
     first, _, _ = parts_of(path.stem)
     said = screen_of(path.stem)
     assert list(said) == ["In short", "Question", "Run", "Result", "Contradictions", "Open"]
-    assert len(first.split()) <= 230
-    assert len(said["In short"].split()) <= 45
-    assert ("*New points*" in first) == ("new points" in first)
+    assert len(first.split()) <= 260
+    assert len(said["In short"].split()) <= 60
+    assert first.count("*new points*") == ("new points" in first.replace("*new points*", ""))
+    assert first.find("new points") == first.find("*new points*") + (
+        "*new points*" in first
+    )  # said before it is used
 
 
 @every_record
@@ -198,13 +201,16 @@ def test_the_numbers_of_tasks_are_those_of_the_record_and_of_the_presets(path: P
     counts = [len(keys), *share, len(names) - len(variants)]
     counts += [len(variants)] if len(variants) > 1 else []
     of_full, _, besides = re.sub(r"\*[^*]*\*", "", details["Run"]).partition(" Departures: ")
-    same = [len(full), sum(keys[key] == full[key] for key in keys.keys() & full.keys())]
+    equal = sum(keys[key] == full[key] for key in keys.keys() & full.keys())
+    same = [len(full), equal] if equal else [len(full)]
+    assert ("No task above has" in of_full) == (equal == 0)
     assert numbers(of_full) == (same if recorded["preset"] != "full" else [])
     restrictions = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0].splitlines()
     apart = [len(restrictions), *([len(besides.split("; "))] if besides else [])]
+    counts += [len(names) - 1] if path.stem == "synthetic-full" else []  # without the mixtures
     assert numbers(re.sub(r"\*[^*]*\*", "", said["Run"]).split("](")[0]) == [*counts, *apart]
     assert bool(besides) == bool(experiment.DEPARTURES)
-    assert re.findall(r"; ([^;]*) tasks[^;]* run\.$", said["In short"]) == [
+    assert re.findall(r"; ([^;]*) tasks\b[^;]* run\.$", said["In short"]) == [
         f"{share[1]} % of the" if share else "all"
     ]
     assert ("smaller preset" in said["In short"]) == (recorded["preset"] != "full")
@@ -214,10 +220,18 @@ def test_the_numbers_of_tasks_are_those_of_the_record_and_of_the_presets(path: P
 def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path: Path) -> None:
     said, (_, rest) = screen_of(path.stem), sentences_of(path.stem)
     listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
-    assert numbers(said["Open"])[:1] == [len(listed)]
+    kinds = [re.search(": (contradicted|undecided) on", line) for line in listed]
+    of_kinds = Counter(found[1] if found else "figure" for found in kinds)
+    counts = [of_kinds[kind] for kind in ("contradicted", "undecided", "figure") if of_kinds[kind]] or [0]
+    assert (
+        numbers(re.sub(r"\([^)]*\)", "", said["Open"])) == ([len(listed)] if len(counts) > 1 else []) + counts
+    )
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
     assert len(set(listed)) == len(listed)
-    for mark, kind in ((": contradicted on", "contradiction"), (": undecided on", "undecided verdict")):
+    for mark, kind in (
+        (": contradicted on", "contradiction"),
+        (": undecided on", "undecided by the point"),
+    ):
         count = sum(mark in line for line in listed)
         assert re.findall(rf" (\d+) {kind}", said["Open"]) == ([str(count)] if count else [])
     others = [
@@ -282,8 +296,8 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     parts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
     (column,) = columns_below(rest, "**" + parts[0].split("\n")[0], "MLSVM")
     letters = [cell.split()[-1] for cell in column]
-    holm, new = ([each[at] for each in letters] for at in (1, 2))
-    assert numbers(better) == [holm.count("S"), holm.count("C"), new.count("S"), new.count("C")]
+    by_test = [[each[at] for each in letters] for at in range(3)]
+    assert numbers(better) == [test.count(kind) for test in by_test for kind in "SC"]
     # the mean errors
     data, *columns, printed = columns_below(
         rest, "## Errors, in per cent", "data", *names, "best in the paper"
@@ -307,7 +321,15 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     assert all(count for count, _, _ in own)
     assert "contradict all 4 sentences" in said["Contradictions"]
     totals = [sum(code[at] == "C" for each in codes for code in each) for at in (1, 0, 2)]
-    assert numbers(every[4]) == totals
+    pairs = pairs_of(parts)
+    against = [{pair for pair, codes in pairs if codes[at] == "C"} for at in range(3)]
+    assert numbers(every[4]) == [
+        *totals,
+        totals[1],
+        len(against[0]),
+        len({pair for pair, _ in pairs}),
+        len(against[1]),
+    ]
     always = [name for name in names if here[name] == 9]
     assert f"(here {', '.join(always)})" in every[5]
     assert f"MLSVM {here['MLSVM']}, ITML {here['ITML']}, LMNN {here['LMNN']} sets" in every[5]
@@ -315,19 +337,55 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     screen = screen_of("mlsvm-reduced")
     (rival,) = (name for name in names[:-1] if here[name] == max(here[each] for each in names[:-1]))
     assert rival in screen["In short"]
-    shown = [here["MLSVM"], 9, paper["MLSVM"], here[rival], paper[rival], holm.count("S"), new.count("S")]
-    assert numbers(screen["In short"]) == shown
+    own_test = by_test[0]
+    shown = [
+        here["MLSVM"],
+        9,
+        paper["MLSVM"],
+        here[rival],
+        paper[rival],
+        own_test.count("S"),
+        own_test.count("C"),
+    ]
+    assert numbers(re.sub(r"\(fewer.*\)", "", screen["In short"])) == shown
+    worse = [name for name, code in zip(data, own_test, strict=True) if code == "C"]
+    assert f"({', '.join(worse)})" in screen["In short"]
     assert answers_in(screen["In short"]) == [holds(here["MLSVM"], 9 - here["MLSVM"], 9)]
-    assert all(f"{name} {here[name]} ({paper[name]})" in screen["Result"] for name in names)
+    assert all(f"{name} {here[name]} ({paper[name]})" in screen["Result"] for name in ("ITML", "LMNN", "kNN"))
     assert numbers(screen["Result"])[-3:] == [len(apart[name]) for name in ("near", "lower", "higher")]
-    pairs = [number for contrary, count, _ in own for number in (contrary, count)]
-    comparisons = [sum(pairs[::2]), sum(pairs[1::2]), len(own), len(own), totals[0], totals[2]]
-    assert numbers(screen["Contradictions"]) == [*comparisons, *pairs, every[5].count('"') // 2]
+    counts = [number for contrary, count, support in own for number in (contrary, support, count)]
+    different = [len(against[0]), len({pair for pair, _ in pairs}), len(against[1]), len(against[2])]
+    assert numbers(screen["Contradictions"]) == [len(own), *counts, *different]
+    assert screen["Contradictions"].split(". ")[1].count('"') == every[5].count('"')
+    # every contradiction is open, in one entry for each sentence
+    listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
+    entries = [line for line in listed if ": contradicted on" in line]
+    assert [len(re.findall(r"\w+ \([\w-]+\)", line)) for line in entries] == [count for count, _, _ in own]
+
+
+def pairs_of(parts: list[str]) -> list[tuple[tuple[str, ...], str]]:
+    """Of the tables of MLSVM's sentences: a set with both methods, and the letters of their comparison."""
+    found = []
+    for part in parts:
+        data, *columns = columns_below("\n**" + part, "**" + part.split("\n")[0], "data", *heads_of(part))
+        for name, column in zip(heads_of(part), columns, strict=True):
+            both = ("kNN", name) if "improved the KNN" in part else ("MLSVM", name)
+            found += [
+                ((of, *sorted(both)), cell.split()[-1]) for of, cell in zip(data, column, strict=True) if cell
+            ]
+    return found
+
+
+def heads_of(part: str) -> list[str]:
+    """The columns of the first table."""
+    head = next(line for line in part.splitlines() if line.startswith("| data |"))
+    return head.strip("| ").split(" | ")[1:]
 
 
 def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     said, rest = sentences_of("table1-full")
     errors, verdicts = rest.split("## What becomes of the paper's claims")
+    claimed_ks = table1_claims.KS
     less, absent, cells, differ, others = points_of(said["Result"])
     # ours before the others; in brackets the comparisons with a cell that is not the paper's
     every = re.findall(r"\*\*The paper: (.*?)\.\*\* (\d+) comparisons: ([^.]*)\.", verdicts)
@@ -345,6 +403,50 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         counts["more"].append(f"{euclid[1][0] + learnt[1]} ({by})")
     for name in ("euclid", "learnt", "agree"):
         assert " and ".join(counts[name]) in less
+    # every comparison with a learnt metric that decides something, with the folds that both methods have
+    folds = {}
+    for k in claimed_ks:
+        heading = f"## k = {k}: errors in per cent, the paper's in brackets"
+        names, *columns = columns_below(rest, heading, f"k = {k}", *table1_claims.SETS)
+        for of_set, column in zip(table1_claims.SETS, columns, strict=True):
+            for name, cell in zip(names, column, strict=True):
+                found_folds = re.findall(r"(\d) of (\d) folds", cell)
+                if not cell.startswith("not run"):
+                    folds[of_set, name, k] = (int(found_folds[0][0]) if found_folds else 5, cell)
+    few: dict[str, list[tuple[str, int]]] = {"CCCP": [], "SGD": []}
+    for of_set, solver, other, at, verdict in re.findall(
+        r"^\| (\w+): (CCCP|SGD) before (\w+), k = (\d+) \|.*\| (\w+) \|$", verdicts, flags=re.M
+    ):
+        least = min(folds[of_set, name, int(at)][0] for name in (solver, other))
+        if verdict == "supported" and other != "Euclidean" and least < 5:
+            few[solver].append((of_set, least))
+    assert f"{len(few['CCCP'])} (CCCP) and {len(few['SGD'])} (SGD) are on" in less
+    few_sets = {of_set for each in few.values() for of_set, _ in each}
+    assert {least for each in few.values() for _, least in each} == {1, 2}
+    assert all(of_set in less for of_set in few_sets)
+    # the metrics with an error that is the paper's or below it
+    not_above: dict[str, list[int]] = {}
+    for by in ("CCCP", "SGD"):
+        below = [
+            (of_set, other, k)
+            for (of_set, other, k), (_, cell) in folds.items()
+            if other in ("LMNN", "ITML", "NCA")
+            and (of_set, by, k) in folds
+            and "points" not in cell
+            and (" *" not in cell or value(cell) < float(re.findall(r"\((\d+\.\d+)", cell)[0]))
+        ]
+        wins = [
+            row
+            for row in below
+            if re.search(
+                rf"^\| {row[0]}: {by} before {row[1]}, k = {row[2]} \|.*\| supported \|$",
+                verdicts,
+                flags=re.M,
+            )
+        ]
+        not_above[by] = [len(wins), len(below)]
+    counts["not_above"] = [f"{a} of {b} ({by})" for by, (a, b) in not_above.items()]
+    assert " and ".join(counts["not_above"]) in less
     assert f"Significantly more: {', '.join(counts['more'])}." in less
     assert "MLR on all sets" in absent
     assert not any(name == "MLR" for name, *_ in rows)
@@ -371,11 +473,11 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         f"three solvers {len(starred)} of {len(own_cells)} ({sum(apart(c) < 0 for c in starred)} of these"
         in differ
     )
-    assert f" {sum('of 5 folds' in cell for cell in own_cells)} cells of ours lack folds" in differ
+    assert f" {sum('of 5 folds' in cell for cell in own_cells)} errors of ours lack folds" in differ
     for by in ours[:2]:
         leads = [apart(cell) for cell in table[by]]
         (mean,) = re.findall(
-            rf"in {sum(each > 0 for each in leads)} of {len(leads)} cells by {by} \(([^ ]*)", differ
+            rf"in {sum(each > 0 for each in leads)} of {len(leads)} errors by {by} \(([^ ]*)", differ
         )
         assert float(mean) == pytest.approx(sum(leads) / len(leads), abs=0.06)
     # other claims, and contradictions
@@ -392,15 +494,19 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     (only,) = re.findall(
         r"^\| (\w+: SGD before [^|]*) \|[^|]*\|[^|]*\|[^|]*\| contradicted \|$", verdicts, flags=re.M
     )
-    assert f"by SGD in 1 of 72 comparisons: {only}" in said["Contradictions"]
+    by_sgd = kinds_of(claims["ours has less error than the others, by SGD"][1])
+    wins = f"{by_sgd['supported']} support it"
+    assert f"by SGD in 1 of 72 comparisons ({only}); {wins}" in said["Contradictions"]
+    assert f"by SGD: contradicted on {only}; open." in rest
     # the first screen; counts: "20 of 20 (CCCP)"
     screen = screen_of("table1-full")
     short = {name: [numbers(each) for each in counts[name]] for name in counts}
     expected = []
-    for name in ("euclid", "learnt", "agree"):
+    for name in ("euclid", "learnt", "not_above"):
         (of,) = {of for _, of in short[name]}
         expected += [*dict.fromkeys(count for count, _ in short[name]), of]
     assert numbers(screen["In short"])[:-1] == expected
+    assert f"by CCCP {short['learnt'][0][0]}, by SGD {short['learnt'][1][0]} of" in screen["In short"]
     more = [count for (count,) in short["more"]]
     assert [row[3] for row in rows if row[0] == "Euclidean"] == [
         "0",
@@ -411,9 +517,26 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         worst_of([holds(count, other, of) for (count, of), other in zip(short["learnt"], more, strict=True)]),
     ]
     rivals = [cell for name in ("Euclidean", "LMNN", "ITML", "NCA", "MLR") for cell in table[name]]
-    marks = [sum(" *" in cell for cell in rivals), len(rivals), len(starred), len(own_cells)]
-    assert numbers(screen["Result"]) == [*more, *numbers(cells)[:4], *marks]
-    assert numbers(screen["Contradictions"]) == [*found[:2], 1, 72, *found[-2:]]
+    whole = [cell for cell in rivals if "points" not in cell and "axes" not in cell]
+    marks = [sum(" *" in cell for cell in of) for of in (rivals, whole, own_cells)]
+    lack = sum("of 5 folds" in cell for cell in own_cells)
+    assert f"have {marks[0]} such errors of {len(rivals)};" in differ
+    assert f"fewer points or axes, {marks[1]} of {len(whole)}." in differ
+    result = [short["learnt"][0][0], short["learnt"][1][0], len(few["CCCP"]), 1, 2, 5]
+    result += [marks[1], len(whole), marks[2], len(own_cells), lack]
+    leads_of = {by: [apart(cell) for cell in table[by]] for by in ours[:2]}
+    result += [
+        number for leads in leads_of.values() for number in (sum(lead > 0 for lead in leads), len(leads))
+    ]
+    assert len(few["CCCP"]) == len(few["SGD"])
+    assert numbers(re.sub(r"\(\+[\d.]+\)", "", screen["Result"])) == result
+    assert all(of_set in screen["Result"] for of_set in few_sets)
+    assert [*few_sets - {*screen["Result"].split(", with")[0].replace(",", "").split()}] == []
+    found_short = numbers(re.sub(r"\|\|.*\^2|Table 1", "", screen["Contradictions"].replace(only, "")))
+    assert found_short == [1, 72, by_sgd["supported"], *found[-2:]]
+    assert only in screen["Contradictions"]
+    assert "tr W inferior: no verdict" in screen["Contradictions"]
+    assert "||W - I||^2 inferior: supported" in screen["Contradictions"]
 
 
 @pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
@@ -431,8 +554,11 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     tested = set()
     screen = screen_of(stem)
     short: dict[str, list[int]] = {"In short": [], "Result": []}
-    gain, most_of, on_most = [], [], []
-    where: dict[str, list[str]] = {}  # the scalings that contradict a claim
+    gain, most_of, on_most, verdict_counts = [], [], [], []
+    first_rest: list[str] = []
+    brief: list[
+        dict[str, tuple[list[str], bool, int]]
+    ] = []  # by reading and claim: sets, new points, sets for it
     heads = ("the papers", "comparisons", "sets, these points", "these points", "new points")
     for line, part in zip(every[: len(parts)], parts, strict=True):
         title = part.splitlines()[1]
@@ -441,37 +567,75 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
         rows = list(zip(*columns_below(part, title, *heads), strict=True))
         kinds = kinds_of(rows[0][1])
         same = sum("z-scored" not in name and name not in scaled for name, _ in means) if z_scored else 0
-        expected = [sum(each > 0 for each in lead), len(lead), kinds.total(), kinds["supported"]]
+        expected = [sum(each > 0 for each in lead), len(lead)]
+        expected += [equal] if (equal := sum(each == 0 for each in lead)) else []
+        expected += [kinds.total(), kinds["supported"]]
         shown = numbers(re.sub(r"\((?!new)[^)]*\)", "", line))
-        assert shown[:4] == expected
-        assert shown[5] == kinds["contradicted"]
-        assert f"({same} cells are the same as above)" in line if z_scored else "same as above" not in line
-        if not z_scored:  # of z-scored sets alone, the page has the letters of some of the cells
-            letters = re.findall(r"\) ([SCU]{2})\b", rest.split('**GLML "always shows')[1].split("\n**")[0])
-            assert shown[4] == sum(each[1] == "S" for each in letters)
-        short["In short"] += [kinds["supported"], kinds.total(), kinds["contradicted"]]
-        short["Result"] += [shown[4], kinds.total()]
-        gain.append(holds(kinds["supported"], kinds["contradicted"], kinds.total()))
-        for key, (name, _, sets, here, new) in zip(sentences, rows, strict=False):
+        assert shown[:-2] == expected
+        assert shown[-1] == kinds["contradicted"]
+        # the letters of every comparison, of all sets of the reading
+        reading = "z-scored features" if z_scored else "features as they come"
+        table = rest.split(f"**{sentences['gain']['said']}** ({reading})")[1].split("\n**")[0]
+        letters = {
+            row.split(" | ")[0].strip("| "): re.findall(r"\) ([SCU]{2})\b", row)
+            for row in table.splitlines()
+            if " | GLML - Euclid | " in row
+        }
+        assert shown[-2] == sum(code[1] == "S" for codes in letters.values() for code in codes)
+        own = [
+            code for name, codes in letters.items() if "z-scored" in name or not z_scored for code in codes
+        ]
+        better, worse, new_better = (
+            sum(code[at] == kind for code in own) for at, kind in ((0, "S"), (0, "C"), (1, "S"))
+        )
+        if z_scored:
+            numbers_same = [same, better, len(own), worse]
+            assert numbers(re.findall(r"\((\d+ cells are the same [^)]*)\)", line)[0]) == numbers_same
+        else:
+            assert "same as above" not in line
+            assert (len(own), better, worse) == (kinds.total(), kinds["supported"], kinds["contradicted"])
+            first_rest = [name for name, codes in letters.items() if "S" not in [code[0] for code in codes]]
+            assert (
+                sum(len(letters[name]) for name in first_rest) == len(own) - better
+            )  # all those of these sets
+        short["In short"] += [better, len(own), worse]
+        short["Result"] += [new_better, len(own)]
+        gain.append(holds(better, worse, len(own)))
+        verdict_counts.append(Counter[str]())
+        brief.append({})
+        for key, (name, comparisons, sets, here, new) in zip(sentences, rows, strict=False):
             assert name == sentences[key]["said"]
             if here.startswith("no verdict"):
                 continue
+            # all the comparisons are printed, with their letters
+            table = rest.split(f"**{name}** ({reading})")[1].split("\n**")[0].split("\n## ")[0]
+            codes = Counter(code[0] for code in re.findall(r"\) ([SCU]{2})\b", table))
+            assert codes == {kind[0].upper(): count for kind, count in kinds_of(comparisons).items()}
+            by = sets_by_kind(sets)
             if not sentences[key].get("own"):
                 tested.add(key)
+                verdict_counts[-1][here] += 1
                 against["these points"] |= {key} if here == "contradicted" else set()
                 against["new points"] |= {key} if new == "contradicted" else set()
             if here == "contradicted":
-                where.setdefault(key, []).append(title)
-                contrary.setdefault(key, set()).update(sets_by_kind(sets)["contradicted"])
+                contrary.setdefault(key, set()).update(by["contradicted"])
+                brief[-1][key] = (by["contradicted"], new == "contradicted", len(by.get("supported", [])))
             if key == "most":
                 (most,) = (each for each in every if each.startswith(sentences["most"]["brief"]))
-                by = sets_by_kind(sets)
                 supported, of = by.get("supported", []), sum(map(len, by.values()))
                 assert f"supported on {len(supported)} of {of} sets" in most
                 assert f"contradicted on {len(by.get('contradicted', []))}" in most
                 assert all(name in most for name in (*supported, *by.get("contradicted", [])))
-                on_most += [len(supported), of, len(by.get("contradicted", []))]
-                assert all(name in screen["Result"] for name in (*supported, *by.get("contradicted", [])))
+                kept = {
+                    kind: [s for s in sets if "z-scored" in s or not z_scored] for kind, sets in by.items()
+                }
+                supported, lost, of = (
+                    kept.get("supported", []),
+                    kept.get("contradicted", []),
+                    sum(map(len, kept.values())),
+                )
+                on_most += [len(supported), len(lost), of] if z_scored else [len(supported), of, len(lost)]
+                assert all(name in screen["Result"] for name in (*supported, *lost))
                 most_of.append(holds(here == "supported", here == "contradicted", 1))
     assert numbers(said["Contradictions"].split("\n")[0]) == [len(tested), *map(len, against.values())]
     for key, sets in contrary.items():
@@ -480,39 +644,51 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
         assert line.startswith("Not counted") == bool(sentences[key].get("own"))
         assert ("for new points too" in line) == (key in against["new points"])
     assert len(points_of(said["Contradictions"])) == len(contrary)
+    # the realisations of the metrics that are compared with GLML, on the sets with a verdict on most metrics
     counts = []
-    for name in ("LMNN", "ITML", "DML-eig", "BoostMetric", "PLML"):
-        if f"| {name} |" in rest.split(heading)[1].split("\n\n")[1].splitlines()[0]:
-            realisations, column = columns_below(rest, heading, "realisations", name)
-            own = [(cell.split(" †")[0], of) for cell, of in zip(column, realisations, strict=True)]
-            found = [
-                int(re.findall(r"\((\d+)\)$", cell)[0] if "(" in cell else of)
-                for cell, of in own
-                if cell[:1].isdigit()
-            ]
-            counts += found
-    assert f"have {min(counts)} to {max(counts)} realisations" in said["Result"]
+    for part in parts:
+        (sets,) = columns_below(part, part.splitlines()[1], "sets, these points")
+        judged = [name for names in sets_by_kind(sets[1]).values() for name in names]
+        for name in ("LMNN", "ITML", "DML-eig", "BoostMetric", "PLML"):
+            if f"| {name} |" in rest.split(heading)[1].split("\n\n")[1].splitlines()[0]:
+                sets_of, most_there, column = columns_below(rest, heading, "data", "realisations", name)
+                counts += [
+                    int(re.findall(r"\((\d+)\)", cell)[0] if "(" in cell else of)
+                    for of_set, of, cell in zip(sets_of, most_there, column, strict=True)
+                    if cell[:1].isdigit() and of_set.split(") ")[1] in judged
+                ]
+    counts = [count for count in counts if count > 1]
+    assert f"learnt metrics have {min(counts)} to {max(counts)} realisations" in said["Result"]
     # the first screen
     share = "%" in screen["In short"]
     assert numbers(screen["In short"])[: -1 if share else None] == short["In short"]
     assert answers_in(screen["In short"]) == [worst_of(gain), worst_of(most_of)]
-    assert numbers(screen["Result"]) == [*short["Result"], *on_most, min(counts), max(counts)]
-    head, *named = re.split(": |; (?=GLML|Bayes|Fisher)", screen["Contradictions"])
-    assert numbers(head) == [len(tested), *map(len, against.values())]
-    own_sentences = [key for key in sentences if key in contrary and not sentences[key].get("own")]
-    for key, text in zip(own_sentences, named, strict=True):
-        sets = contrary[key]
-        assert sentences[key]["short"] in text
-        assert all(name in text for name in sets) if len(sets) <= 2 else numbers(text)[0] == len(sets)
-        assert ("new points" in text) == (key in against["new points"])
-        scalings = {
-            "unscaled": "as they come" in " ".join(where[key]),
-            "z-scored": "Z-scored" in " ".join(where[key]),
-        }
-        if len(parts) > 1:
-            assert {name for name, there in scalings.items() if there} == {
-                name for name in scalings if name in text
-            }
+    left = short["In short"][1] - short["In short"][0]
+    found = [left, *on_most, min(counts), max(counts), *short["Result"]]
+    assert numbers(screen["Result"].replace("8x8", "")) == found
+    assert all(name in screen["Result"].split(". ")[0] for name in first_rest)
+    by_reading = re.split(r"\. Z-scored: ", screen["Contradictions"])
+    for text, counted_kinds, own_sets in zip(by_reading, verdict_counts, brief, strict=True):
+        head, *named = re.split(": |; (?=GLML|Bayes|Fisher)", text)
+        kinds_here = [counted_kinds[kind] for kind in ("contradicted", "undecided", "supported")]
+        assert numbers(head) == (
+            kinds_here if text != by_reading[0] else [kinds_here[0], len(tested), *kinds_here[1:]]
+        )
+        own_sentences = [key for key in own_sets if not sentences[key].get("own")]
+        for key, item in zip(own_sentences, named, strict=True):
+            sets, new, support = own_sets[key]
+            z_scored_sets = [name for name in sets if "z-scored" in name]
+            assert sentences[key]["short"] in item
+            if len(sets) <= 2:
+                assert all(name in item for name in sets)
+            else:
+                figures = [len(sets)]
+                figures += (
+                    [len(z_scored_sets)] if text != by_reading[0] and len(z_scored_sets) < len(sets) else []
+                )
+                figures += [support] if sentences[key]["needs"][2] != "every" and support else []
+                assert numbers(item.replace("z-scored", "")) == figures
+            assert ("new points" in item) == new
 
 
 def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
@@ -540,16 +716,36 @@ def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
     grows = "never" if leads[-2] <= leads[0] else "always" if sorted(leads[:-1]) == leads[:-1] else "ends"
     openings = {kind: Words("synthetic").text(f"grows.{kind}").split("{")[0] for kind in kinds}
     assert [kind for kind in kinds if openings[kind] in screen["In short"]] == [grows]
-    counts = [papers.count("supported"), sum(cell.startswith("contradicted") for cell in papers)]
+    counts = [papers.count("supported"), papers.count("undecided")]
+    counts.append(sum(cell.startswith("contradicted") for cell in papers))
     drawn = [int(data.removeprefix("gaussians ")) for *_, data in shown if data != "mixtures"]
     assert numbers(screen["In short"]) == [drawn[0], drawn[-1], len(papers), *counts]
-    assert [float(lead) for lead in re.findall(r"[+-]\d+\.\d", screen["Result"])] == pytest.approx(
-        leads, abs=0.06
+    result, *others = screen["Result"].split(". ")
+    assert [float(lead) for lead in re.findall(r"[+-]\d+\.\d", result)] == pytest.approx(leads, abs=0.06)
+    # a lead over each metric by dimension: the verdicts of sentence 3
+    by: dict[int, list[str]] = {}
+    for data, verdict in re.findall(
+        r"^\| 3 \| GLML - .*, gaussians (\d+) \| .* \| (\w+) \|$", rest, flags=re.M
+    ):
+        by.setdefault(int(data), []).append(verdict)
+    whole = [D for D, verdicts in by.items() if set(verdicts) == {"supported"}]
+    part = [[D, verdicts.count("supported"), len(verdicts)] for D, verdicts in by.items() if D not in whole]
+    assert len(by) == len(drawn)
+    assert numbers(others[0]) == [*whole, *(number for each in part for number in each)]
+    head = re.findall(r"^\| data \|.*$", rest, flags=re.M)[0].strip("| ").split(" | ")[2:-1]
+    columns = columns_below(rest, "## Accuracy of 1-NN, in per cent", *head)
+    few = [
+        name
+        for name, column in zip(head, columns, strict=True)
+        if "" in column[:-1] and name != "GLML, mixtures"
+    ]
+    assert {*few} == {name for name in head if name in others[1]}
+    *_, glml = (value(column[-1]) for name, column in zip(head, columns, strict=True) if name == "GLML")
+    above = [name for name, column in zip(head, columns, strict=True) if value(column[-1]) > glml]
+    assert all(name in others[2] for name in above)
+    assert not any(
+        f"{name}," in others[2] or f"{name} and" in others[2] for name in {*head} - {*above} - {"GLML"}
     )
-    assert all(f"{verdict} ({count})" in screen["Result"] for verdict, count in Counter(papers).items())
-    by_name = dict(zip(Words("synthetic").found["claims"], cells, strict=True))
-    assert f"is {by_name['others']} at every D" in screen["Result"]
-    assert f"{by_name['others, high']} at D = {drawn[2]} and {drawn[3]}" in screen["Result"]
     assert screen["Contradictions"] == said["Contradictions"]
 
 
@@ -596,7 +792,7 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         totals[part, "new points"] for part in ("train", "test")
     )
     assert of == of_test
-    assert numbers(screen["Result"].replace("(d = 2)", "")) == [train, test_part, of, contradicted]
+    assert numbers(screen["Result"].replace("(d = 2)", "")) == [train, of, test_part, of, contradicted]
     assert answers_in(screen["In short"]) == [
         holds(supported, contradicted, of)
         for supported, of, contradicted in (totals[part, "these points"] for part in ("train", "test"))
@@ -629,10 +825,11 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
     assert {line.split('": ')[0] + '"' for line in every} == against
     head, _, listed = screen["Contradictions"].partition(": ")
     assert numbers(head) == [len(against), len({row[0] for row in rows}), len(too)]
-    words = Words("nca").found
-    names = {f'"{words["said"][key]}"': name for key, name in words["short"].items()}
+    in_words = Words("nca").found
+    short = {f'"{in_words["said"][key]}"': name for key, name in in_words["short"].items()}
     for sentence in against:
-        (text,) = re.findall(rf"{re.escape(names[sentence])} \((.*?)\)(?:; |\.$)", listed)
+        ends = "|".join(map(re.escape, short.values()))
+        (text,) = re.findall(rf"{re.escape(short[sentence])}, on (.*?)(?:; (?:{ends}),|\.$)", listed)
         own = {
             name
             for other, sets in re.findall(r"- (\".*?\"), .*?: contradicted on (.*?);", rest)
@@ -641,6 +838,16 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         }
         assert numbers(text) == [len(own)] if len(own) > 2 else all(name in text for name in own)
         assert ("new points" in text) == (sentence in too)
+        places = [row[1].split(";")[0] for row in rows if row[0] == sentence]
+        ranks = [place.split(",")[0].replace("Full", "full") for place in places if place in panels]
+        assert all(f" at {rank}" in text for rank in ranks)
+        lacking = [
+            row[1]
+            for row, kinds_there in zip(rows, verdicts, strict=True)
+            if row[0] == sentence and kinds_there[0].startswith("contradicted") and "not run" in row[1]
+        ]
+        apart = [where for where in lacking if where.split(";")[0] not in panels]
+        assert ("not tested: usps" in text) == any("usps" in where for where in apart)
     contrary = re.findall(r"- (\".*?\"), (.*?): contradicted on (.*?);", rest)
     for sentence, place, names in contrary:
         (line,) = (each for each in every if each.startswith(sentence))

@@ -680,6 +680,48 @@ def test_an_open_observation_stands_in_one_place() -> None:
     assert page.referred(others) == others
 
 
+def test_open_observations_are_counted_by_kind_and_figures_are_named() -> None:
+    of_one = SimpleNamespace(EACH="a sentence on a set", FIGURES=("error that differs", "errors that differ"))
+    kinds = [
+        "- one: contradicted on a; open.",
+        "- two: contradicted on b; open.",
+        "- three: undecided on c; open.",
+    ]
+    figures = ["- iris, LMNN, k = 3, 7: open.", "- wine: open."]
+    for lines, counts, ends in (
+        (kinds[:2], ["2 contradictions (a sentence on a set) without an explanation"], []),
+        (kinds[:1], ["1 contradiction without an explanation"], []),
+        (figures[1:], ["1 error that differs without an explanation"], ["wine"]),
+        (figures, ["2 errors that differ without an explanation"], ["iris, LMNN; wine"]),
+        (
+            [*kinds, *figures],
+            [
+                "5 observations (a sentence on a set)",
+                "2 contradictions; 1 undecided by the point alone; 2 errors",
+            ],
+            ["iris, LMNN; wine"],
+        ),
+    ):
+        said = page.said_of_open(lines, of_one)  # type: ignore[arg-type]
+        assert all(count in said for count in counts), said
+        assert all(said.endswith(end) for end in ends), said
+    assert page.said_of_open([], SimpleNamespace()) == "0 observations without an explanation"  # type: ignore[arg-type]
+
+
+def test_which_tasks_are_from_earlier_runs() -> None:
+    """The last run says how many are its own; a run before the one before may have had other versions."""
+    first = {"command": "a", "versions": {"cvxml": "0.1"}}
+    same = {"command": "b", "versions": {"cvxml": "0.2"}, "begun": {**first, "taken": 8}}
+    last = {"command": "b", "versions": {"cvxml": "0.2"}, "begun": {**same, "taken": 4}}
+    of_last, deeper = page.begun(last, 10)
+    assert [token for token in (" 4 ", "same command", "other 6 ") if token not in of_last] == []
+    assert [token for token in (" 8 ", "`a`", "cvxml 0.1", "does not say") if token not in deeper] == []
+    (of_other,) = page.begun(same, 8)
+    assert [token for token in (" 8 ", "`a`", "cvxml 0.1") if token not in of_other] == []
+    assert "the other" not in of_other
+    assert page.begun(first, 10) == []
+
+
 def test_a_link_leads_to_its_heading() -> None:
     assert (
         page.anchor("## What was proved, and what (k = 3) was chosen")

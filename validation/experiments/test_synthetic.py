@@ -224,3 +224,20 @@ def test_the_report_has_every_sentence_and_lists_what_is_contradicted() -> None:
     assert all(line.endswith(f": {against}; open.") for line in page.open_lines(worse))
     lone = [each for each in made({}) if (each[0].data, each[0].method) == (MIXTURE, "LMNN")]
     assert synthetic_report.NOT_RUN in "\n".join(synthetic.parts(lone, FULL).lines)
+
+
+def test_the_first_screen_says_where_the_lead_is_shown_and_which_metrics_are_run() -> None:
+    """ITML is as good as GLML at D = 5 and BoostMetric is not run above 20."""
+    found = [
+        each
+        for each in made({(named(5), "ITML"): 0.8, (MIXTURE, "GLML"): 0.895})
+        if each[0].method != "BoostMetric" or each[0].data in (named(5), named(20))
+    ]
+    said = synthetic.short(found, FULL)
+    metrics = len(synthetic_report.OTHERS)
+    assert f"shown at D = 20, 50 and 100; at D = 5 over {metrics - 1} of {metrics}." in said.result
+    assert "BoostMetric are run only" not in said.result
+    assert "BoostMetric is run only at D = 5 and 20." in said.result
+    assert "LMNN" in said.result.split("On the mixtures ")[1]
+    assert "Bayes" not in said.result
+    assert "1 is undecided" in said.conclusion or "are undecided" in said.conclusion

@@ -289,3 +289,31 @@ def test_the_picture_shows_missing_folds_fewer_points_and_marks() -> None:
         low, high = panel.get_ylim()
         for segment in (segment for each in panel.collections for segment in each.get_segments()):
             assert low < segment[:, 1].min() <= segment[:, 1].max() < high
+
+
+def test_counts_by_solver_and_verdicts_in_brief() -> None:
+    U = Verdict.UNDECIDED
+    assert report.by_solver(["CCCP", "SGD"], [[S, U], [S, S]]) == "by CCCP 1, by SGD 2 of 2"
+    assert report.by_solver(["CCCP", "SGD"], [[S, U], [S]]) == "by CCCP 1 of 2, by SGD 1 of 1"
+    none = claiming.NOT_DECIDABLE
+    found = {(S,): S, (none,): "no verdict", (U, none): U, (S, none): U}
+    assert {kinds: report.in_brief(kinds) for kinds in found} == found
+
+
+def test_the_first_screen_names_sets_with_few_folds_and_a_contradiction_is_open() -> None:
+    """LMNN has one of three folds; on usps CCCP is worse than Euclid."""
+    found = [*by_hand(), *made({"LMNN": [90]}, "office_dslr")]
+    said = report.short(found, PRESET)
+    assert "Of the 1 and 1, 1 each are on office_dslr, with 1 of 3 folds." in said.result
+    assert "1 (CCCP) and 1 (SGD) are on office_dslr" in said.all_results
+    assert (
+        "contradicted by CCCP in 1 of 3 (usps: CCCP before Euclidean, k = 3), supported in 2." in said.against
+    )
+    assert (
+        "- ours has less error than the others, by CCCP: contradicted on usps: CCCP before Euclidean, k = 3; open."
+        in (text_of(found))
+    )
+    # the error of LMNN, 90, is above the paper's: it counts neither as the paper's nor as one below it
+    assert "0 of 0" in said.conclusion
+    low = report.short([*by_hand(), *made({"LMNN": [1, 1, 1]}, "office_dslr")], PRESET)
+    assert "0 of 1 where their error is not above" in low.conclusion

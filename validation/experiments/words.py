@@ -61,9 +61,9 @@ class Words:
         """Return the lines of a text."""
         return self.page(name, **given)[1:]
 
-    def bullets(self, name: str, said: Sequence[str]) -> list[str]:
+    def bullets(self, name: str, said: Sequence[str], /, **given: object) -> list[str]:
         """Return the lines of a text with a list of sentences, `{said}`; none without a sentence."""
-        return self.block(name, said=[f"- {sentence}" for sentence in said]) if said else []
+        return self.block(name, said=[f"- {sentence}" for sentence in said], **given) if said else []
 
     def presets(self) -> dict[str, Preset]:
         """Return the presets by their names."""
