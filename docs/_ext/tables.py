@@ -13,7 +13,7 @@ from cvxml.methods import get
 
 SHORT = 40  # largest number of characters for the description of a default
 PAGE = Path(__file__).parents[1] / "which_method_tables.md"
-ROW = re.compile(r"^(\| \[`(\w+)`\].* \|) [^|]* \|$", flags=re.MULTILINE)  # the last cell has the parameters
+ROW = re.compile(r"^(\| \[`(\w+)`\].* \|)[^|]*\|$", flags=re.MULTILINE)  # the last cell has the parameters
 
 
 def cell(method: str) -> str:
