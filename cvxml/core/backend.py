@@ -28,7 +28,7 @@ def _scs(tol: float, max_iters: int) -> dict[str, Any]:
 # digits; if it does not, it returns no solution.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clarabel": [_clarabel(1e-12), _clarabel(1e-10), _clarabel(1e-8)],
-    "scs": [_scs(1e-9, 50_000)],
+    "scs": [_scs(1e-11, 50_000)],
 }
 
 

@@ -360,8 +360,8 @@ class LSML(FamilyMethod[Instance]):
         drawn(7, 14, 5, degenerate=True, random_state=1),
         sample("wine", 20, prior="covariance", n_quadruplets=60),
         drawn(6, 14, 3, losses=SUM, n_quadruplets=50),
-        verified("iris", 12),
-        verified("wine", 18, n_quadruplets=60),
+        verified("iris", 12, n_quadruplets=40),
+        verified("wine", 18, n_quadruplets=40),
         timed("iris"),
         timed("wine"),
     )

@@ -118,7 +118,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         drawn(7, 15, 5, degenerate=True),
         sample("iris", 12, kernel="rbf", gamma=0.5),
         verified("iris", 60),
-        verified("rings", 12, raw=True, kernel="rbf", gamma=1.0),
+        verified("rings", 10, raw=True, kernel="rbf", gamma=1.0),
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

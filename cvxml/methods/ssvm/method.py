@@ -101,7 +101,7 @@ class SSVM(StationaryMethod[Instance]):
         sample("iris", 15, C=1.0, n_neighbors=1, loss_matrix=[[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]),
         sample("wine", 11, C=0.1, n_neighbors=2),
         verified("iris", 21, C=0.1),
-        verified("rings", 24, raw=True, C=0.5, n_neighbors=1),
+        verified("rings", 20, raw=True, C=0.5, n_neighbors=1),
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
