@@ -214,14 +214,23 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
     """Return how many of the tasks that were run are also tasks of *full*, nearest to the paper."""
     if name == "full":
         return ""
-    whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
-    same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
+    used: Callable[[str, dict[str, Any]], dict[str, Any]] = getattr(experiment, "used", every_setting)
+    whole = {
+        task.key: as_stored(used(task.method, task.settings))
+        for task in experiment.tasks(experiment.PRESETS["full"])
+    }
+    same = sum(whole.get(task.key) == as_stored(used(task.method, task.settings)) for task, _ in results)
     return WORDS(
         "full",
         whole=len(whole),
         same=number(same, "task") if same else "No task",
         have="have" if same > 1 else "has",
     )
+
+
+def every_setting(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a task, all of which may change its result."""
+    return settings
 
 
 def no_more(names: Collection[str]) -> str:
