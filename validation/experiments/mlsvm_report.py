@@ -40,7 +40,13 @@ METHODS = (
     "MCML",
     "MLSVM printed",
 )
-CANDIDATES = ("kNN", "LMNN", "ITML", "Crammer-Singer", "MLSVM")  # the models of Fig. 2; Table 2 has all but kNN
+CANDIDATES = (
+    "kNN",
+    "LMNN",
+    "ITML",
+    "Crammer-Singer",
+    "MLSVM",
+)  # the models of Fig. 2; Table 2 has all but kNN
 NAMES = {"Crammer-Singer": "SVM"}  # in Table 2
 LABELS = {"Crammer-Singer": "the paper's SVM (Crammer-Singer)"}  # in the conclusion
 OF_A_DEGREE = ("SVM", "MLSVM", "MLSVM per class", "Crammer-Singer")

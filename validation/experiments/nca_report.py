@@ -198,7 +198,7 @@ def of_parts(claims: Sequence[Judged]) -> str:
 
 
 def untested_ranks(claim: Judged, main: Sequence[Judged]) -> list[tuple[str, str]]:
-    """Return the sets and ranks without a comparison with NCA on the figures, if a sentence compares NCA at both ranks."""
+    """Return the sets and ranks that the figures do not test, if a sentence compares NCA at both ranks."""
     ranks = {"NCA": "full rank", "NCA 2": "d = 2"}
     there = {name for _, first, _ in claim.pairs if (name := first.split(" (")[0]) in ranks}
     if len(there) < len(ranks):

@@ -27,7 +27,7 @@ IS_OPEN = re.compile(r"- .*[:;] open\b")
 SIDE = re.compile(r": (above|below) the paper's")
 KINDS = {  # of open observations
     ": contradicted on": "contradiction",
-    ": undecided on": "undecided by the point alone",
+    ": undecided on": "undecided only because a difference must exceed one point",
 }
 FEW = 2  # open figures that the first screen names
 MANY = 100  # cores, of more than one machine
@@ -315,7 +315,12 @@ def begun(made: dict[str, Any], count: int) -> list[str]:
             own = {name: last["versions"][name] for name in last["versions"] if name in changed(made, last)}
             said = ", ".join(f"{name} {number}" for name, number in own.items())
             apart.append(
-                WORDS("deeper", taken=last["taken"], command=last["command"], versions=said or "the versions above")
+                WORDS(
+                    "deeper",
+                    taken=last["taken"],
+                    command=last["command"],
+                    versions=said or "the versions above",
+                )
             )
     return [WORDS("same_run", but=WORDS("but") if apart else "", **given), *apart]
 

@@ -192,9 +192,11 @@ def leads_by_dimension(claim: Judged) -> str:
     run: dict[int, dict[str, None]] = {}
     for (data, _), (_, method) in claim.verdicts:
         run.setdefault(dimension(data), {})[method] = None
-    alike: dict[tuple[str, ...], list[str]] = {}  # the metrics that are run -> D with a lead above each of them
-    for D, (count, of) in counts.items():
-        if count == of:
+    alike: dict[
+        tuple[str, ...], list[str]
+    ] = {}  # the metrics that are run -> D with a lead above each of them
+    for D, (count, number_run) in counts.items():
+        if count == number_run:
             alike.setdefault(tuple(run[D]), []).append(str(D))
     places = []
     for methods, whole in alike.items():
@@ -218,7 +220,7 @@ def fisher_level(found: Accuracies) -> str:
 
 
 def all_alike(claims: Sequence[Judged]) -> str:
-    """Return the verdicts with their numbers; the verdict alone if there is only one."""
+    """Return the verdicts with their numbers, or the verdict alone if there is only one."""
     kinds = {str(claim) for claim in claims}
     return WORDS("each_of", verdict=kinds.pop()) if len(kinds) == 1 else counted(claims)
 

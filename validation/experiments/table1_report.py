@@ -82,7 +82,9 @@ def short(results: Results, preset: Preset) -> Short:
     others = [f"{name}: {', '.join(said)}" for name, said in rest.items()]
     result += [WORDS("rest", said="; ".join(others))] if others else []
     contradicted = {name: said for name, said in against.items() if said}
-    sentences = [WORDS("against_one", name=name, **sides(name, contradicted, support)) for name in contradicted]
+    sentences = [
+        WORDS("against_one", name=name, **sides(name, contradicted, support)) for name in contradicted
+    ]
     lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
     kept = [f"{name}: {in_brief(verdicts[name])}" for name, said in against.items() if not said]
     names = WORDS.found["short"]
@@ -422,7 +424,10 @@ def cell_counts(cells: Cells, preset: Preset) -> dict[str, object]:
     columns = len(KS) * len(claiming.SETS)
     total = len(claiming.METHODS) * columns
     return {
-        "own": len(own), "whole": len(whole), "total": total, "only": len(ONLY_PAPER) * columns,
+        "own": len(own),
+        "whole": len(whole),
+        "total": total,
+        "only": len(ONLY_PAPER) * columns,
         "ours_absent": "".join(f", and {said}," for said in ours_missing(cells, preset.settings["k"])),
     }
 
