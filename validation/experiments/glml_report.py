@@ -108,7 +108,9 @@ def short(results: Results, preset: Preset) -> Short:
         count=counts[TESTS[0]],
         are="is" if counts[TESTS[0]] == 1 else "are",
         any=WORDS("any_reading") if len(readings) > 1 else "",
-        new=counts[TESTS[1]],
+        new=WORDS(
+            "new_all" if counts[TESTS[1]] == counts[TESTS[0]] == 1 else "new_some", new=counts[TESTS[1]]
+        ),
         colon=":" if said else ".",
     )
     return Short(
@@ -208,8 +210,13 @@ def on_most(readings: Mapping[str, Mapping[str, Found]]) -> str:
         where=few_names(contrary),
         least=least,
         most=most,
-        more=WORDS("more_elsewhere") if most < WORDS.presets()["reduced"].splits else "",
+        more=WORDS("more_elsewhere") if has_few(most) else "",
     )
+
+
+def has_few(realisations: int) -> bool:
+    """Whether the preset *reduced* has more realisations of the learnt metrics."""
+    return realisations < WORDS.presets()["reduced"].splits
 
 
 def few_names(names: Sequence[str]) -> str:
@@ -352,6 +359,7 @@ def others_gained(
             least, most = realisations(readings, LEARNT)
             few, many = realisations(readings, DENSITIES)
             given: dict[str, object] = {"least": least, "most": most, "few": few, "many": many}
+            given["more"] = WORDS("decides_more") if has_few(most) else ""
             given["absent"] = WORDS("absent", sets=enumerated(absent)) if absent else ""
             metrics = metrics_there(readings)
             lines.append(WORDS("most", said=claim.brief, verdicts="; ".join(said), metrics=metrics, **given))

@@ -225,15 +225,21 @@ def few_short(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset) -> 
         )
         for claim in ours.values()
     ]
-    folds = sorted({len(cells[which.data, which.better, which.k]) for which in every})
     return WORDS(
         "few_short",
         wins=" and ".join(map(str, wins)),
         count=" and ".join(counts) if len(counts) > 1 else f"{counts[0]} each",
         sets=enumerated(list(dict.fromkeys(which.data for which in every))),
-        folds=" or ".join(map(str, folds)),
-        whole=preset.splits,
+        folds=folds_there(cells, every, preset),
     )
+
+
+def folds_there(cells: Cells, every: Sequence[claiming.Comparison], preset: Preset) -> str:
+    """Return how many folds ours has in some comparisons; those that both have if ours has all."""
+    own = {len(cells[which.data, which.better, which.k]) for which in every}
+    common = {len(claiming.both(cells, which)[0]) for which in every}
+    name, folds = ("ours_has", own) if max(own) < preset.splits else ("both_have", common)
+    return WORDS(name, folds=" or ".join(map(str, sorted(folds))), whole=preset.splits)
 
 
 def is_worse(cells: Cells, which: claiming.Comparison) -> bool:
@@ -365,14 +371,12 @@ def with_few_folds(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset
     """Return how many of the comparisons in which ours has less error are on fewer folds, with their sets."""
     found = few_there(cells, ours, preset)
     every = [which for each in found.values() for which in each]
-    folds = sorted({len(cells[which.data, which.better, which.k]) for which in every})
     return (
         WORDS(
             "few_folds",
             counts=" and ".join(f"{len(each)} ({by})" for by, each in found.items()),
             sets=enumerated(list(dict.fromkeys(which.data for which in every))),
-            folds=" or ".join(map(str, folds)),
-            whole=preset.splits,
+            folds=folds_there(cells, every, preset),
         )
         if every
         else ""
