@@ -518,11 +518,11 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     )
     by_sgd = kinds_of(claims["ours has less error than the others, by SGD"][1])
     by_cccp = kinds_of(claims["ours has less error than the others, by CCCP"][1])
-    wins = f"supported in {by_cccp['supported']} (CCCP), {by_sgd['supported']} (SGD)."
+    in_favour = f"supported in {by_cccp['supported']} (CCCP), {by_sgd['supported']} (SGD)."
     of_set, other, at = re.findall(r"^(\w+): SGD before (\w+), k = (\d+)", only)[0]
     ours_there, theirs = (value(folds[of_set, name, int(at)][1]) for name in ("SGD", other))
     points = f"{of_set}, k = {at}: SGD has {ours_there - theirs:.0f} points more error than {other}"
-    assert f"by SGD in 1 of 72 ({points}); {wins}" in said["Contradictions"]
+    assert f"by SGD in 1 of 72 ({points}); {in_favour}" in said["Contradictions"]
     assert f"by SGD: contradicted on {points}; open." in rest
     # the first screen; counts: "20 of 20 (CCCP)"
     screen = screen_of("table1-full")
@@ -865,16 +865,16 @@ def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
         for at in (0, 1)
     )
     every = points_of(said["Contradictions"])
-    tested = {row[0] for row in rows}
+    tested_here = {row[0] for row in rows}
     said_first = said["Contradictions"].split("\n")[0]
-    assert numbers(re.sub(r"\(not tested.*\)", "", said_first)) == [len(against), len(tested), len(too)]
+    assert numbers(re.sub(r"\(not tested.*\)", "", said_first)) == [len(against), len(tested_here), len(too)]
     in_words = Words("nca").found
     every_one = {f'"{name}"' for key, name in in_words["said"].items() if key != "scale"}
-    assert {name for name in every_one if name in said_first} == every_one - tested
+    assert {name for name in every_one if name in said_first} == every_one - tested_here
     assert {line.split('": ')[0] + '"' for line in every} == against
     head, *listed = screen["Contradictions"].split("\n")
-    in_all = [len(every_one)] if tested != every_one else []
-    assert numbers(head) == [len(against), len(tested), *in_all, len(too)]
+    in_all = [len(every_one)] if tested_here != every_one else []
+    assert numbers(head) == [len(against), len(tested_here), *in_all, len(too)]
     assert "the note's" in head
     assert "encyclopedia" in head
     assert "encyclopedia statwiki" in said["Result"]
