@@ -225,6 +225,7 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
         whole=len(whole),
         same=number(same, "task") if same else "No task",
         have="have" if same > 1 else "has",
+        concern=WORDS("concern") if hasattr(experiment, "used") else "",
     )
 
 
