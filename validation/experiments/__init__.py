@@ -8,6 +8,7 @@ and the explanations of differences are data: words/NAME.toml (words.py). An exp
     TITLE, QUESTION      the first lines of the report
     EACH, DEPARTURES     what an open observation is about; how data and methods differ from the paper's
     FIGURES, sets_said   if there: what an open figure is, one and several; what is added to the number of data sets
+    used(method, settings)      if there: those of the settings of a task that change its result
     WHAT                 the setting, at its end
     PRESETS              name -> Preset
     tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first

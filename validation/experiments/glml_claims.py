@@ -48,6 +48,7 @@ class Claim(NamedTuple):
     letters: str = ""
     short: str = ""
     brief: str = ""
+    unlike: str = ""  # in the brackets of the first screen, before the sets that contradict the claim
     own: bool = False  # a reading of ours, which is not counted with the papers' sentences
 
     @property

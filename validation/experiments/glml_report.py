@@ -42,7 +42,6 @@ from validation.experiments.page import (
     counted,
     enumerated,
     grouped,
-    listed,
     named,
     nested,
     number,
@@ -89,7 +88,7 @@ def short(results: Results, preset: Preset) -> Short:
     every = cells.readings()
     readings = {name: own_of(cells.only(sets)) for name, sets in every.items()}
     result = [gained(name, cells, every, found) for name, found in readings.items()]
-    result += others_gained(readings)
+    result += others_gained(every, readings)
     counts, said = Counter[str](), []
     for key, claim in CLAIMS.items():
         where = {test: contradicting(key, readings, test) for test in TESTS}
@@ -109,7 +108,9 @@ def short(results: Results, preset: Preset) -> Short:
         count=counts[TESTS[0]],
         are="is" if counts[TESTS[0]] == 1 else "are",
         any=WORDS("any_reading") if len(readings) > 1 else "",
-        new=counts[TESTS[1]],
+        new=WORDS(
+            "new_all" if counts[TESTS[1]] == counts[TESTS[0]] == 1 else "new_some", new=counts[TESTS[1]]
+        ),
         colon=":" if said else ".",
     )
     return Short(
@@ -151,22 +152,27 @@ def conclusion(readings: Mapping[str, Mapping[str, Found]]) -> str:
         holds=answered(worst([answer(found) for found in gain.values()])),
         scaled="".join(WORDS("scaled", **each) for each in counts[1:]),
         most=answered(worst(most)),
+        needed=WORDS("needed") if worst(most) == "undecided" and split_on_most(readings) else "",
         **counts[0],
     )
+
+
+def split_on_most(readings: Mapping[str, Mapping[str, Found]]) -> bool:
+    """Whether some sets support that GLML outperforms most metrics, and some contradict it."""
+    found = {verdict for own in readings.values() for verdict in own["most"].these.sets.values()}
+    return CLAIMS["most"].needs[2] == "most" and {Verdict.SUPPORTED, Verdict.CONTRADICTED} <= found
 
 
 def in_cells(every: Mapping[str, Sequence[str]], readings: Mapping[str, Mapping[str, Found]]) -> str:
     """Return the sentence on the result: where GLML does not gain, new points, and most other metrics."""
     new = {name: gains_of(name, own["gain"].new) for name, own in readings.items()}
     counts = [f"{found.count(Verdict.SUPPORTED)} of {len(found)}" for found in new.values()]
-    scaled = zip([*new][1:], counts[1:], strict=True)
     first = next(iter(readings))
     return WORDS(
         "result",
         rest=without_gain(readings[first]["gain"].these.each),
         new=counts[0],
-        new_scaled="".join(WORDS("new_scaled", name=first_word(name), new=said) for name, said in scaled),
-        most=on_most(every, {name: own for name, own in readings.items() if verdict_of("most", own)}),
+        most=on_most({name: own for name, own in readings.items() if verdict_of("most", own)}),
     )
 
 
@@ -185,32 +191,32 @@ def without_gain(found: Mapping[Comparison, Verdict]) -> str:
     )
 
 
-def on_most(every: Mapping[str, Sequence[str]], readings: Mapping[str, Mapping[str, Found]]) -> str:
+def on_most(readings: Mapping[str, Mapping[str, Found]]) -> str:
     """Return on how many sets GLML outperforms most other metrics, and on how many this is contradicted."""
-    counts: list[dict[str, object]] = []
-    apart: list[str] = []
-    absent: list[str] = []
-    for name, own in readings.items():
-        found = own["most"].these.sets
-        sets = {data: found[data] for data in own_sets(name, found)}
-        kinds = {
-            kind: [data for data, each in sets.items() if each is kind]
-            for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
-        }
-        supported, contrary = kinds.values()
-        given = {"count": len(supported), "of": len(sets), "contradicted": len(contrary)}
-        if counts:
-            apart.append(WORDS("most_scaled", name=first_word(name), **given))
-        else:
-            apart += [enumerated(contrary)] if 0 < len(contrary) <= FEW else []
-            absent = [data for data in every[name] if data not in found]
-        counts.append({**given, "names": few_names(supported)})
-    if not counts:
+    if not readings:
         return ""
+    sets = next(iter(readings.values()))["most"].these.sets  # the details have the other reading
+    supported, contrary = (
+        [data for data, each in sets.items() if each is kind]
+        for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+    )
     least, most = realisations(readings, LEARNT)
-    apart += [WORDS("few_compared", sets=enumerated(absent))] if absent else []
-    apart += [WORDS("runs", least=least, most=most)]
-    return WORDS("most_short", supported=WORDS("most_sets", apart=f" ({'; '.join(apart)})", **counts[0]))
+    return WORDS(
+        "most_short",
+        count=len(supported),
+        of=len(sets),
+        names=few_names(supported),
+        contradicted=len(contrary),
+        where=few_names(contrary),
+        least=least,
+        most=most,
+        more=WORDS("more_elsewhere") if has_few(most) else "",
+    )
+
+
+def has_few(realisations: int) -> bool:
+    """Whether the preset *reduced* has more realisations of the learnt metrics."""
+    return realisations < WORDS.presets()["reduced"].splits
 
 
 def few_names(names: Sequence[str]) -> str:
@@ -230,39 +236,38 @@ def against_short(readings: Mapping[str, Mapping[str, Found]]) -> str:
         found = {key: verdict_of(key, own) for key, claim in CLAIMS.items() if not claim.own}
         verdicts = [verdict for verdict in found.values() if verdict]
         brief = [against_on(key, name, own) for key in found if found[key] == Verdict.CONTRADICTED]
-        contradicted = verdicts.count(Verdict.CONTRADICTED)
-        reading = WORDS("as_they_come", name=name) if len(readings) > 1 else ""
-        given = {
-            "undecided": verdicts.count(Verdict.UNDECIDED),
-            "supported": verdicts.count(Verdict.SUPPORTED),
-        }
-        given |= {"contradicted": contradicted}
-        said.append(
-            WORDS(
-                "against_scaled" if said else "against_first",
-                name=first_word(name).capitalize(),
-                reading=reading,
-                of=number(len(verdicts), "sentence"),
-                are="is" if contradicted == 1 else "are",
-                listed=listed(brief),
-                **given,
-            )
+        good = [CLAIMS[key].short for key in found if found[key] == Verdict.SUPPORTED]
+        kinds = WORDS(
+            "kinds",
+            contradicted=", ".join(brief) or WORDS("none"),
+            undecided=verdicts.count(Verdict.UNDECIDED),
+            supported=WORDS("supported_kind", said=", ".join(good)) if good else WORDS("unsupported"),
         )
-    return WORDS("against_short", first=said[0], scaled="".join(said[1:]))
+        said.append((name, len(verdicts), kinds))
+    _, of, first = said[0]
+    return WORDS(
+        "against_short",
+        of=number(of, "sentence"),
+        said=first,
+        scaled="".join(
+            WORDS("against_scaled", name=first_word(name).capitalize(), said=each)
+            for name, _, each in said[1:]
+        ),
+    )
 
 
 def against_on(key: str, name: str, own: Mapping[str, Found]) -> str:
-    """Return the sets that contradict a claim in a reading, and those that support it; whether new points do too."""
-    contrary, supported = sets_against(own[key]), sets_supporting(key, own[key])
+    """Return the sets that contradict a claim in a reading, and whether new points do too."""
+    contrary = sets_against(own[key])
     scaled = own_sets(name, contrary) if first_word(name) in SCALED else []
     return WORDS(
         "against_sets",
         name=CLAIMS[key].short,
+        unlike=CLAIMS[key].unlike or WORDS("unlike"),
         contrary=named(contrary),
         scaling=WORDS("with_scaled", count=len(scaled), scaling=first_word(name))
         if 0 < len(scaled) < len(contrary)
         else "",
-        others=WORDS("supported_short", count=len(supported)) if supported else "",
         new=WORDS("against_new_short") if verdict_of(key, own, TESTS[1]) == Verdict.CONTRADICTED else "",
     )
 
@@ -333,7 +338,9 @@ def gained(name: str, cells: Cells, every: Mapping[str, Sequence[str]], own: Map
     )
 
 
-def others_gained(readings: Mapping[str, Mapping[str, Found]]) -> list[str]:
+def others_gained(
+    every: Mapping[str, Sequence[str]], readings: Mapping[str, Mapping[str, Found]]
+) -> list[str]:
     """Return the verdict on most metrics, then those on the other sentences that no reading contradicts."""
     lines = []
     for key, claim in CLAIMS.items():
@@ -347,9 +354,13 @@ def others_gained(readings: Mapping[str, Mapping[str, Found]]) -> list[str]:
             continue
         if key == "most":
             said = [most_by_set(name, verdict, readings) for name, verdict in found.items()]
+            first = next(iter(found))
+            absent = [data for data in every[first] if data not in readings[first][key].these.sets]
             least, most = realisations(readings, LEARNT)
             few, many = realisations(readings, DENSITIES)
-            given = {"least": least, "most": most, "few": few, "many": many}
+            given: dict[str, object] = {"least": least, "most": most, "few": few, "many": many}
+            given["more"] = WORDS("decides_more") if has_few(most) else ""
+            given["absent"] = WORDS("absent", sets=enumerated(absent)) if absent else ""
             metrics = metrics_there(readings)
             lines.append(WORDS("most", said=claim.brief, verdicts="; ".join(said), metrics=metrics, **given))
         else:
@@ -371,15 +382,18 @@ def metrics_there(readings: Mapping[str, Mapping[str, Found]]) -> str:
 
 def most_by_set(name: str, verdict: str, readings: Mapping[str, Mapping[str, Found]]) -> str:
     """Return the verdict that GLML outperforms most metrics, and on how many sets it does."""
-    sets = readings[name]["most"].these.sets
+    found = readings[name]["most"].these.sets
+    sets = {data: found[data] for data in own_sets(name, found)}
     supported = [data for data, each in sets.items() if each is Verdict.SUPPORTED]
-    contrary = sets_against(readings[name]["most"])
+    contrary = [data for data, each in sets.items() if each is Verdict.CONTRADICTED]
+    same = len(found) - len(sets)
     return WORDS(
         "most_verdict",
         verdict=verdict,
         reading=in_reading(name, readings),
         supported=len(supported),
-        compared=len(sets),
+        compared=number(len(sets), "set"),
+        own=WORDS("own_sets", scaling=first_word(name), count=same) if same else "",
         names=f" ({enumerated(supported)})" if supported else "",
         contradicted=f"{len(contrary)}" + (f" ({enumerated(contrary)})" if contrary else ""),
     )

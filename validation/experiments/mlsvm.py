@@ -28,6 +28,8 @@ LOW_DEGREES = 3  # of the Crammer-Singer SVM, at most
 # among all of them.
 ROWS: dict[str, dict[str, int]] = {"spambase": {"kernel": 200}}
 MACHINES = ("SVM", "Crammer-Singer")  # that classify by themselves
+# Only these learn a metric above degree 1, with one of "kernel_weights".
+WITH_KERNEL_WEIGHTS = ("MLSVM", "MLSVM per class", HINDSIGHT)
 OF_A_KERNEL = ("MLSVM", "MLSVM per class", *MACHINES)
 TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
 EACH, FIGURES, DEPARTURES = WORDS("each"), WORDS.found["figures"], WORDS.found["departures"]
@@ -46,6 +48,7 @@ __all__ = [
     "parts",
     "short",
     "tasks",
+    "used",
 ]
 
 
@@ -64,6 +67,12 @@ def tasks(preset: Preset) -> list[Task]:
         for method in (HINDSIGHT, *reversed(METHODS))
         for trial in range(preset.splits)
     ]
+
+
+def used(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return those of the settings of a task that change its result."""
+    drop = () if method in WITH_KERNEL_WEIGHTS else ("kernel_weights",)
+    return {name: value for name, value in settings.items() if name not in drop}
 
 
 def measure(task: Task) -> Result:

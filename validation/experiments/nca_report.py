@@ -21,7 +21,6 @@ from validation.experiments.page import (
     counted,
     grouped,
     joint,
-    listed,
     named,
     nested,
     table,
@@ -85,18 +84,23 @@ def short(results: Results, preset: Preset) -> Short:
         counts["new"] += any(contradicting(claim, claim.new) for claim in own)
         if places := [place(claim) for claim in own if contradicting(claim)]:
             said.append(WORDS("against_one", said=sentence, places="; ".join(places)))
-            brief.append(against_on(own))
+            brief.append(against_on(own, main))
+    tested = {claim.sentence for claim in every}
+    absent = [f'"{name}"' for key, name in note.SAID.items() if key != "scale" and name not in tested]
     given = {
         "count": len(said),
-        "of": len({claim.sentence for claim in every}),
+        "of": len(tested),
         "new": counts["new"],
+        "colon": ":" if said else ".",
+        "tested": WORDS("tested", every=len(tested) + len(absent)) if absent else "",
+        "untested": WORDS("untested", names="; ".join(absent)) if absent else "",
     }
     return Short(
-        conclusion(main),
-        WORDS("result", **by_place(main), **on_figures(main, "new")),
-        WORDS("against_short", listed=listed(brief), **given),
+        conclusion(main, grouped(results)),
+        WORDS("result", missing=untested(main, preset), **on_figures(main, "new")),
+        nested(WORDS("against_short", **given), brief),
         nested(WORDS("all_results"), result),
-        nested(WORDS("against", colon=":" if said else ".", **given), said),
+        nested(WORDS("against", **given), said),
     )
 
 
@@ -112,10 +116,18 @@ def of_part(main: Sequence[Judged], part: str, which: str) -> list[Verdict]:
     return [verdict for claim in claims for verdict in set_verdicts(claim, which)]
 
 
-def conclusion(main: Sequence[Judged]) -> str:
+def conclusion(main: Sequence[Judged], run: Collection[str]) -> str:
     """Return whether NCA leads on training data and is near the top on test data, for these points."""
-    holds = {part: answered(answer(of_part(main, part, "here"))) for part in PARTS}
-    return WORDS("conclusion", **holds, **on_figures(main, "here"))
+    test = of_part(main, "test", "here")
+    apart = [data for data in run if data not in note.SIX]  # only other sentences are about these
+    return WORDS(
+        "conclusion",
+        train=answered(answer(of_part(main, "train", "here"))),
+        always=joined(test, every) or WORDS("untested_here"),
+        test_open=test.count(Verdict.UNDECIDED),
+        without=WORDS("without", names=", ".join(apart)) if apart else "",
+        **on_figures(main, "here"),
+    )
 
 
 def on_figures(main: Sequence[Judged], which: str) -> dict[str, object]:
@@ -124,25 +136,20 @@ def on_figures(main: Sequence[Judged], which: str) -> dict[str, object]:
     counts = {part: (each.count(Verdict.SUPPORTED), len(each)) for part, each in found.items()}
     return {
         **{f"{part}_count": joint([count]) for part, count in counts.items()},
+        "test_near": counts["test"][0],
         "test_against": found["test"].count(C),
     }
 
 
-def by_place(main: Sequence[Judged]) -> dict[str, str]:
-    """Return the sets that support the sentence on test data, and those that are not tested."""
-    places = []
-    missing: dict[str, None] = {}
-    for claim in main:
-        name = rank_name(claim)
-        absent = [data for data in claim.about if data not in sets(claim)]
-        missing |= {f"{data} ({name})": None for data in absent}
-        supported = [data for data in sets(claim) if note.of_set(claim.here, data) is Verdict.SUPPORTED]
-        if claim.where.endswith("test") and supported:
-            places.append(WORDS("test_place", name=name, sets=", ".join(supported)))
-    return {
-        "test": WORDS("test_sets", places="; ".join(places)) if places else "",
-        "missing": WORDS("untested_sets", sets=", ".join(missing)) if missing else "",
-    }
+def untested(main: Sequence[Judged], preset: Preset) -> str:
+    """Return the sets and ranks of the figures that are not tested, and whether the preset *reduced* has these sets."""
+    missing = dict.fromkeys(
+        f"{data} ({rank_name(claim)})" for claim in main for data in claim.about if data not in sets(claim)
+    )
+    reduced = WORDS.presets()["reduced"]
+    elsewhere = preset != reduced and all(name.split(" (")[0] in reduced.data for name in missing)
+    given = {"sets": ", ".join(missing), "elsewhere": WORDS("elsewhere") if elsewhere else ""}
+    return WORDS("untested_sets", **given) if missing else ""
 
 
 def rank_name(claim: Judged) -> str:
@@ -150,7 +157,7 @@ def rank_name(claim: Judged) -> str:
     return claim.where.split(", ")[0].replace("Full", "full")
 
 
-def against_on(claims: Sequence[Judged]) -> str:
+def against_on(claims: Sequence[Judged], main: Sequence[Judged]) -> str:
     """Return the sets that contradict a sentence, over all its tables, and those that contradicting tables lack."""
     here, new = (
         dict.fromkeys(set_at(claim, data) for claim in claims for data in contradicting(claim, found(claim)))
@@ -163,6 +170,12 @@ def against_on(claims: Sequence[Judged]) -> str:
         for data in claim.about
         if data not in sets(claim)
     )
+    missing |= {
+        WORDS("at_rank", data=data, rank=rank): None
+        for claim in claims
+        if contradicting(claim) and claim.where not in MAIN
+        for data, rank in untested_ranks(claim, main)
+    }
     ours = [data for data in here if data in note.OUR_CLASSES and len(here) <= FEW]
     apart = [OUR_MARK if len(here) == 1 else f"{data}: {OUR_MARK}" for data in ours]
     apart += [WORDS("new_short", sets=named(list(new)))] if new else []
@@ -170,13 +183,41 @@ def against_on(claims: Sequence[Judged]) -> str:
     return WORDS(
         "against_sets",
         name=SHORT[claims[0].sentence],
+        part=of_parts(claims),
         sets=named(list(here), FEW),
         apart=f" ({'; '.join(apart)})" if apart else "",
     )
 
 
+def of_parts(claims: Sequence[Judged]) -> str:
+    """Return on which parts NCA is contradicted to be as good as other learnt maps, which are compared on both."""
+    if claims[0].sentence != note.SAID["others"]:
+        return ""
+    parts = [claim.where.rpartition(", ")[2] for claim in claims if contradicting(claim)]
+    return WORDS("on_part", parts=" and ".join(parts))
+
+
+def untested_ranks(claim: Judged, main: Sequence[Judged]) -> list[tuple[str, str]]:
+    """Return the sets and ranks that the figures do not test, if a sentence compares NCA at both ranks."""
+    ranks = {"NCA": "full rank", "NCA 2": "d = 2"}
+    there = {name for _, first, _ in claim.pairs if (name := first.split(" (")[0]) in ranks}
+    if len(there) < len(ranks):
+        return []
+    tested = {(data, rank_name(panel)) for panel in main for data in sets(panel)}
+    found = [(data, rank) for data in sets(claim) if data in claim.about for rank in ranks.values()]
+    return [each for each in found if each not in tested]
+
+
 def set_at(claim: Judged, data: str) -> str:
-    """Return the name of a set, with its rank if the sentence is about both: "housing at full rank (our classes)"."""
+    """Return the name of a set, with its rank if the sentence is about both: "housing at full rank (our classes)".
+
+    For a sentence on both parts, with the part that contradicts it and the largest difference there.
+    """
+    if claim.sentence == note.SAID["both"]:
+        contrary = [key for key, verdict in claim.here.items() if key[0] == data and verdict is C]
+        least = min(claim.pairs[key].beyond().mean for key in contrary)
+        place, part = WORDS("at_rank", data=data, rank=rank_name(claim)), claim.where.split(", ")[1]
+        return WORDS("with_points", place=place, points=in_points(least), part=part)
     if claim.where not in MAIN:
         return data
     name = WORDS("at_rank", data=data, rank=rank_name(claim))
@@ -219,7 +260,7 @@ def of_others(claims: Sequence[Judged]) -> str:
         "other_sentences",
         tables=len(claims),
         verdicts=verdicts,
-        new=counted(together(claim, claim.new) for claim in claims),
+        new=counted(f"{together(claim, claim.new)}{so_far(claim, claim.new)}" for claim in claims),
     )
 
 
@@ -457,7 +498,7 @@ def further(groups: Groups, found: dict[str, Judged]) -> list[str]:
                 lines += [*before[section](groups, claim), ""]
             lines += comparisons(claim, *more.get(section, ()))
     lines += scale(groups)
-    return ["## Beyond the figures", *lines] if lines else []
+    return [f"## {WORDS('beyond.title')}", *lines] if lines else []
 
 
 def comparisons(claim: Judged, more: str = "", cell: Callable[[Key], object] | None = None) -> list[str]:

@@ -24,10 +24,12 @@ WORDS = Words("page")
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
 OPEN, IN_DETAIL = WORDS("open"), WORDS("in_detail")
 IS_OPEN = re.compile(r"- .*[:;] open\b")
+SIDE = re.compile(r": (above|below) the paper's")
 KINDS = {  # of open observations
     ": contradicted on": "contradiction",
-    ": undecided on": "undecided by the point alone",
+    ": undecided on": "undecided only because a difference must exceed one point",
 }
+FEW = 2  # open figures that the first screen names
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
@@ -145,7 +147,7 @@ def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, ste
         else [],
         count=len(results),
         hours=sum(seconds) / 3600,
-        cores=made["cores"],
+        machines=machines(made),
         many=MANY,
         at_best=at_best(seconds, MANY) / 60,
         longest=max(seconds) / 60,
@@ -165,19 +167,23 @@ def said_of_open(unexplained: Sequence[str], experiment: ModuleType) -> str:
         for name, count in marked.items()
         if count
     ]
-    figures = [
-        line[2:].split(":")[0].split(", k = ")[0]
-        for line in unexplained
-        if not any(mark in line for mark in KINDS)
-    ]
     one, several = getattr(experiment, "FIGURES", ("observation", "observations"))
-    of_figures = f"{len(figures)} {one if len(figures) == 1 else several}"
+    by_side: dict[str, list[str]] = {}
+    for line in unexplained:
+        if not any(mark in line for mark in KINDS):
+            side = found[1] if (found := SIDE.search(line)) else "unlike"
+            by_side.setdefault(side, []).append(line[2:].split(":")[0].split(", k = ")[0])
+    figures: dict[str, str] = {}  # the second side without the words of the first
+    for side, names in sorted(by_side.items()):
+        kind = side if figures else (one if len(names) == 1 else several).format(side=side)
+        figures[f"{len(names)} {kind}"] = listed(names) if len(names) <= FEW else ""
     each = getattr(experiment, "EACH", "") if kinds and len(unexplained) > 1 else ""
-    if len(kinds) + bool(figures) > 1:
+    if len(kinds) + len(figures) > 1:
         what = number(len(unexplained), "observation")
-        subjects = listed([*kinds, *([of_figures + listed(figures)] if figures else [])])
+        subjects = listed([*kinds, *(f"{what}{names}" for what, names in figures.items())])
     else:
-        what, subjects = kinds[0] if kinds else of_figures, listed(figures)
+        what = kinds[0] if kinds else next(iter(figures), f"0 {several.format(side='unlike')}")
+        subjects = "".join(figures.values())
     return WORDS("without", what=what, each=WORDS("each", each=each) if each else "", subjects=subjects)
 
 
@@ -187,7 +193,6 @@ def shares(name: str, results: Results, experiment: ModuleType) -> str:
     return WORDS(
         "run",
         part=f"All {wanted}" if count == wanted else f"{count} of the {wanted}",
-        share=f" ({100 * count / wanted:.0f} %)" if count < wanted else "",
         preset=name,
         sets=sets_run(names := {task.data for task, _ in results})
         + getattr(experiment, "sets_said", no_more)(names),
@@ -209,14 +214,24 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
     """Return how many of the tasks that were run are also tasks of *full*, nearest to the paper."""
     if name == "full":
         return ""
-    whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
-    same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
+    used: Callable[[str, dict[str, Any]], dict[str, Any]] = getattr(experiment, "used", every_setting)
+    whole = {
+        task.key: as_stored(used(task.method, task.settings))
+        for task in experiment.tasks(experiment.PRESETS["full"])
+    }
+    same = sum(whole.get(task.key) == as_stored(used(task.method, task.settings)) for task, _ in results)
     return WORDS(
         "full",
         whole=len(whole),
         same=number(same, "task") if same else "No task",
         have="have" if same > 1 else "has",
+        concern=WORDS("concern") if hasattr(experiment, "used") else "",
     )
+
+
+def every_setting(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a task, all of which may change its result."""
+    return settings
 
 
 def no_more(names: Collection[str]) -> str:
@@ -287,16 +302,48 @@ def nested(first: str, points: Sequence[str]) -> str:
 
 def begun(made: dict[str, Any], count: int) -> list[str]:
     """Return which of `count` tasks are from earlier runs: a run that went on from another may be gone on from."""
-    lines: list[str] = []
+    if "begun" not in made:
+        return []
+    before = made["begun"]
+    rest = WORDS("rest", rest=count - before["taken"]) if before["taken"] < count else ""
+    given = {"taken": before["taken"], "rest": rest}
+    if not same_run(made, before):
+        return [WORDS("other_run", command=before["command"], versions=versions(before), **given)]
+    apart, last = [], before
+    while "begun" in last:
+        after, last = last, last["begun"]
+        if not same_run(after, last):
+            own = {name: last["versions"][name] for name in last["versions"] if name in changed(made, last)}
+            said = ", ".join(f"{name} {number}" for name, number in own.items())
+            apart.append(
+                WORDS(
+                    "deeper",
+                    taken=last["taken"],
+                    command=last["command"],
+                    versions=said or "the versions above",
+                )
+            )
+    return [WORDS("same_run", but=WORDS("but") if apart else "", **given), *apart]
+
+
+def same_run(made: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whether two runs have the same command and versions."""
+    return all(before[what] == made[what] for what in ("command", "versions"))
+
+
+def changed(made: dict[str, Any], before: dict[str, Any]) -> set[str]:
+    """Return the packages of which an earlier run had another version."""
+    return {name for name, version in before["versions"].items() if made["versions"].get(name) != version}
+
+
+def machines(made: dict[str, Any]) -> str:
+    """Return the cores of the machine of a run, or of those of all runs that it went on from."""
+    cores = {made["cores"]}
+    several = "begun" in made
     while "begun" in made:
-        after, made = made, made["begun"]
-        other = any(made[what] != after[what] for what in ("command", "versions"))
-        rest = WORDS("rest", rest=count - made["taken"]) if made["taken"] < count else ""
-        given = {"taken": made["taken"], "rest": rest, "command": made["command"]}
-        if other or not lines:
-            name = "deeper" if lines else "other_run" if other else "same_run"
-            lines.append(WORDS(name, versions=versions(made), **given))
-    return lines
+        made = made["begun"]
+        cores.add(made.get("cores", 0))
+    return WORDS("machines" if several else "machine", cores=" or ".join(map(str, sorted(cores))))
 
 
 def versions(made: dict[str, Any]) -> str:

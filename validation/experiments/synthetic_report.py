@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -49,6 +48,8 @@ KIND = "gaussians "
 NOT_SO = f"{Verdict.CONTRADICTED} on our"
 DISCRIMINATIVE = ("Euclid", *LEARNT)
 OTHERS = (*DISCRIMINATIVE, "Fisher, one Gaussian")  # what the papers draw beside GLML
+
+SURE = 0.05  # a test by itself
 
 Accuracies = dict[str, dict[str, dict[int, float | None]]]  # data -> method -> realisation
 Side = tuple[str, str]  # data, method
@@ -164,19 +165,16 @@ def short(results: Results, preset: Preset) -> Short:
         if (each := compared(found, (data, "GLML"), (data, "Euclid"))) is not None
     ]
     papers, ours = ([claim for claim in every if claim.own is own] for own in (False, True))
-    against = [claim.said for claim in papers if claim.verdict is Verdict.CONTRADICTED]
-    own = WORDS("own", count=len(ours), verdicts=counted(ours))
+    own = WORDS("own", count=len(ours), verdicts=all_alike(ours))
     given = {"leads": "; ".join(leads), "count": len(papers), "verdicts": counted(papers)}
-    contrary = WORDS("against", sentences=number(len(against), "sentence"), listed=listed(against, ", "))
-    means = [re.sub(r" \([^)]*\)", "", each) for each in leads]
+    contrary = failing(papers)
     on = dict(zip(WORDS.found["claims"], every, strict=True))
     return Short(
         conclusion(found, papers),
         WORDS(
             "result",
-            means=", ".join(means),
             lead=leads_by_dimension(on["others"]),
-            few=run_at_few(found),
+            few=fisher_level(found),
             higher=above_on_mixtures(found),
         ),
         contrary,
@@ -186,29 +184,64 @@ def short(results: Results, preset: Preset) -> Short:
 
 
 def leads_by_dimension(claim: Judged) -> str:
-    """Return at which D GLML is a point above each metric, and over how many it is at the others."""
+    """Return at which D GLML is a point above each metric that is run, and above how many it is at the others."""
     by: dict[int, list[Verdict]] = {}
     for ((data, _), _), verdict in claim.verdicts.items():
         by.setdefault(dimension(data), []).append(verdict)
     counts = {D: (each.count(Verdict.SUPPORTED), len(each)) for D, each in by.items()}
-    whole = [str(D) for D, (count, of) in counts.items() if count == of]
-    places = [WORDS("shown", D=enumerated(whole))] if whole else []
-    places += [WORDS("open_at", D=D, count=count, of=of) for D, (count, of) in counts.items() if count < of]
-    return WORDS("lead", places="; ".join(places)) if places else ""
+    run: dict[int, dict[str, None]] = {}
+    for (data, _), (_, method) in claim.verdicts:
+        run.setdefault(dimension(data), {})[method] = None
+    alike: dict[
+        tuple[str, ...], list[str]
+    ] = {}  # the metrics that are run -> D with a lead above each of them
+    for D, (count, number_run) in counts.items():
+        if count == number_run:
+            alike.setdefault(tuple(run[D]), []).append(str(D))
+    places = []
+    for methods, whole in alike.items():
+        absent = [method for method in OTHERS if method not in methods]
+        given = {"of": len(methods), "absent": WORDS("absent", methods=", ".join(absent))}
+        places.append(WORDS("all_run" if absent else "all", D=enumerated(whole), **given))
+    places += [WORDS("some", D=D, count=count, of=of) for D, (count, of) in counts.items() if count < of]
+    return WORDS("lead", places=", of ".join(places)) if places else ""
 
 
-def run_at_few(found: Accuracies) -> str:
-    """Return which metrics that the papers draw are run at some D only."""
-    drawn = gaussians_of(found)
-    at: dict[tuple[str, ...], list[str]] = {}
-    for method in OTHERS:
-        there = tuple(str(dimension(data)) for data in drawn if present(found[data].get(method, {})))
-        if 0 < len(there) < len(drawn):
-            at.setdefault(there, []).append(method)
-    return "".join(
-        WORDS("few", methods=enumerated(each), are="is" if len(each) == 1 else "are", D=enumerated(there))
-        for there, each in at.items()
+def fisher_level(found: Accuracies) -> str:
+    """Return at which D the mean of Fisher of the classes' mixture is above that of GLML, and whether for sure."""
+    places = []
+    for data in gaussians_of(found):
+        pair = compared(found, (data, "Fisher"), (data, "GLML"))
+        if pair is not None and (each := difference(*pair)).mean > 0:
+            level = WORDS("fisher_level" if each.p_value > SURE else "fisher_ahead")
+            lead = f"{100 * each.mean:+.2f}"
+            places.append(WORDS("fisher_at", level=level, D=dimension(data), lead=lead, p=each.p_value))
+    return WORDS("fisher", places="; ".join(places)) if places else ""
+
+
+def all_alike(claims: Sequence[Judged]) -> str:
+    """Return the verdicts with their numbers, or the verdict alone if there is only one."""
+    kinds = {str(claim) for claim in claims}
+    return WORDS("each_of", verdict=kinds.pop()) if len(kinds) == 1 else counted(claims)
+
+
+def failing(papers: Sequence[Judged]) -> str:
+    """Return which of the papers' sentences our data contradict, and which data these are."""
+    against = [claim for claim in papers if claim.verdict is Verdict.CONTRADICTED]
+    if not against:
+        return WORDS("against_none")
+    return WORDS(
+        "against" if len(against) == 1 else "against_several",
+        sentences=number(len(against), "sentence"),
+        fails="fails" if len(against) == 1 else "fail",
+        where=where_of(against),
+        listed=listed([claim.said for claim in against], ", "),
     )
+
+
+def where_of(against: Sequence[Judged]) -> str:
+    """Return of which data of ours the sentences are."""
+    return WORDS("where", of=enumerated(sorted({claim.of for claim in against}))) if against else ""
 
 
 def above_on_mixtures(found: Accuracies) -> str:
@@ -222,7 +255,8 @@ def above_on_mixtures(found: Accuracies) -> str:
 def sets_said(names: Collection[str]) -> str:
     """Return what the data sets are, for the first screen."""
     drawn = gaussians_of(names)
-    return WORDS("sets", count=len(drawn)) if MIXTURE in names and drawn else ""
+    dimensions = enumerated([str(dimension(data)) for data in drawn])
+    return WORDS("sets", dimensions=dimensions) if MIXTURE in names and drawn else ""
 
 
 def conclusion(found: Accuracies, papers: Sequence[Judged]) -> str:
@@ -244,7 +278,8 @@ def conclusion(found: Accuracies, papers: Sequence[Judged]) -> str:
         undecided=(undecided := verdicts.count(Verdict.UNDECIDED)),
         are="is" if undecided == 1 else "are",
         contradicted=contradicted,
-        does="does" if contradicted == 1 else "do",
+        fails="fails" if contradicted == 1 else "fail",
+        where=where_of([claim for claim in papers if claim.verdict is Verdict.CONTRADICTED]),
     )
 
 
@@ -326,7 +361,8 @@ def falls(found: Accuracies) -> list[str]:
         best, last = max(means, key=lambda data: means[data]), drawn[-1]
         pair = compared(found, (best, method), (last, method))
         if best not in (drawn[0], last) and pair is not None and (each := difference(*pair)).interval.low > 0:
-            said.append(f"{method} from D = {dimension(best)} by {each.shown(1)}, p = {each.p_value:.2g}")
+            by = "{:.1f} ({:.1f} to {:.1f})".format(*(100 * value for value in (each.mean, *each.interval)))
+            said.append(f"{method} from D = {dimension(best)} by {by}, p = {each.p_value:.2g}")
     return [WORDS("falls", D=dimension(drawn[-1]), said="; ".join(said))] if said else []
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from validation.experiments.page import Results, counted, table
+from validation.experiments.page import Results, counted, number, table
 from validation.experiments.statistics import Mean, differs, mean
 from validation.experiments.table1_others import MOST_AXES
 from validation.experiments.tasks import Preset, Result
@@ -240,17 +240,18 @@ def decidable(cells: Cells, which: Comparison) -> bool:
     return all(each["falls"] <= ENDED if "falls" in each else each["arrived"] for each in runs)
 
 
-def left_out(cells: Cells) -> str:
-    """Which methods are not compared on which sets, because they learn from less."""
+def left_out(cells: Cells, short: bool = False) -> str:
+    """Return which methods are not compared on which sets, because they learn from less; short: with their number."""
     found: dict[str, dict[str, None]] = {}
     for data, method, k in cells:
         if less_of(cells, data, method, k):
             found.setdefault(method, {})[data] = None
     every = {source(data) for data, _, _ in cells}
-    return "; ".join(
-        f"{method} on {'all sets' if every <= sets.keys() else ', '.join(sets)}"
+    said = {
+        method: "all sets" if every <= sets.keys() else number(len(sets), "set") if short else ", ".join(sets)
         for method, sets in found.items()
-    )
+    }
+    return ("; ", ", ")[short].join(f"{method} on {sets}" for method, sets in said.items())
 
 
 # --- the part of the report
@@ -295,8 +296,17 @@ def of_one(cells: Cells, name: str, claim: Claim) -> list[str]:
 
 def opened(name: str, claim: Claim) -> list[str]:
     """The entry of the open observations on a claim that some comparison contradicts."""
-    which = [str(each) for each, said in claim.said.items() if said == Verdict.CONTRADICTED]
+    which = contradicting(claim)
     return [f"- {WORDS('open', said=name, which='; '.join(which))}"] if which else []
+
+
+def contradicting(claim: Claim) -> list[str]:
+    """Return the comparisons that contradict a claim, each with the points of error by which it does."""
+    return [
+        WORDS("has_more", **which._asdict(), points=100 * claim.pairs[which].difference)
+        for which, said in claim.said.items()
+        if said == Verdict.CONTRADICTED
+    ]
 
 
 def lacks_folds(cells: Cells, which: Comparison, preset: Preset) -> bool:

@@ -43,6 +43,8 @@ REMARKS = WORDS.remarks()  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
 ONLY_PAPER, PAPERS = ("GB-LMNN", "k-NCA"), ", the paper's"
+LESS_ERROR = "ours has less error than the others"
+FEW = 2  # sets that a verdict names
 MARKS = {
     " *": "\\* more than two standard errors from the paper's figure",
     "†": "† the fit ended early on some fold",
@@ -58,21 +60,20 @@ def short(results: Results, preset: Preset) -> Short:
     every = claiming.claims(cells, ks)
     rest: dict[str, list[str]] = {}
     against: dict[str, list[str]] = {}
-    on_screen: dict[str, list[str]] = {}
-    verdicts: dict[str, dict[str, None]] = {}  # of the claims that nothing contradicts
+    support: dict[str, list[str]] = {}
+    verdicts: dict[str, dict[str, claiming.Claim]] = {}  # by solver
     ours = {name.split()[-1]: claim for name, claim in every.items() if "others" in name}
     result = [less_error(cells, ours, preset)] if ours else []
     for name, claim in every.items():
         claimed, by = name.split(", by ")[0], name.split()[-1]
         of = against.setdefault(claimed, [])
-        contrary = [str(which) for which, each in claim.said.items() if each == Verdict.CONTRADICTED]
-        verdicts.setdefault(claimed, {}).update(dict.fromkeys(claim.said.values()))
+        contrary = claiming.contradicting(claim)
+        verdicts.setdefault(claimed, {})[by] = claim
+        good = count_of(claim, Verdict.SUPPORTED)
+        support.setdefault(claimed, []).append(WORDS("support_short", by=by, count=good))
         if contrary:
             names = f" ({contrary[0]})" if len(contrary) == 1 else ""
-            counts: dict[str, object] = {"count": len(contrary), "of": len(claim.pairs), "names": names}
-            counts["support"] = count_of(claim, Verdict.SUPPORTED)
-            of.append(WORDS("places", by=by, **counts))
-            on_screen.setdefault(claimed, []).append(WORDS("places_short", by=by, **counts))
+            of.append(WORDS("places_short", by=by, count=len(contrary), of=len(claim.pairs), names=names))
         if "others" not in name:
             said = f"{counted(claim.said.values())} by {by}{leads(claim)}"
             rest.setdefault(claimed, []).append(said)
@@ -80,11 +81,15 @@ def short(results: Results, preset: Preset) -> Short:
     result += [WORDS("cells", **cell_counts(cells, preset)), differences(cells, preset)]
     others = [f"{name}: {', '.join(said)}" for name, said in rest.items()]
     result += [WORDS("rest", said="; ".join(others))] if others else []
-    sentences = [f"*{name}*, {'; '.join(said)}" for name, said in against.items() if said]
+    contradicted = {name: said for name, said in against.items() if said}
+    sentences = [
+        WORDS("against_one", name=name, **sides(name, contradicted, support)) for name in contradicted
+    ]
     lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
-    kept = [f"{name} ({', '.join(verdicts[name])})" for name, said in against.items() if not said]
+    kept = [f"{name}: {in_brief(verdicts[name])}" for name, said in against.items() if not said]
     names = WORDS.found["short"]
     brief = [f"{names[name]}: {in_brief(verdicts[name])}" for name, said in against.items() if not said]
+    it = "it" if [*contradicted] == [LESS_ERROR] else WORDS("it", name=names[LESS_ERROR])
     given: dict[str, object] = {
         "count": len(sentences),
         "claims": number(len(against), "claim"),
@@ -92,20 +97,22 @@ def short(results: Results, preset: Preset) -> Short:
         "rest": WORDS("others", said="; ".join(kept)) if kept and sentences else "",
         "brief": WORDS("others_short", said="; ".join(brief)) if brief and sentences else "",
         "contradicted": " ".join(
-            WORDS("against_claim", name=names[name], places="; ".join(said))
-            for name, said in on_screen.items()
+            WORDS("against_claim", name=names[name], **sides(name, contradicted, support))
+            for name in contradicted
         )
         or WORDS("not_contradicted"),
         "lost": lost,
         "places": places,
+        "it": it,
     }
     return Short(
         conclusion(cells, ours) if ours else WORDS("not_run").rstrip("."),
         WORDS(
             "result",
             few=few_short(cells, ours, preset),
-            left_out=WORDS("left_out_short", said=left) if left else "",
-            apart=apart(cells, preset),
+            missing=", ".join([*ONLY_PAPER, *ours_missing(cells, ks)]),
+            left_out=WORDS("left_out_short", said=claiming.left_out(cells, short=True)) if left else "",
+            apart=above_short(cells),
         ),
         WORDS("against_short", **given),
         nested(WORDS("all_results"), result),
@@ -113,11 +120,40 @@ def short(results: Results, preset: Preset) -> Short:
     )
 
 
-def in_brief(found: Collection[str]) -> str:
-    """Return a verdict on a claim that nothing contradicts, by all solvers."""
-    if all(each == Verdict.SUPPORTED for each in found):
-        return str(Verdict.SUPPORTED)
-    return NO_VERDICT if all(each.startswith(NO_VERDICT) for each in found) else str(Verdict.UNDECIDED)
+def sides(name: str, contradicted: dict[str, list[str]], support: dict[str, list[str]]) -> dict[str, str]:
+    """Return by which solvers a claim is contradicted and supported, and how often."""
+    return {"contrary": "; ".join(contradicted[name]), "support": ", ".join(support[name])}
+
+
+def in_brief(found: dict[str, claiming.Claim]) -> str:
+    """Return a verdict on a claim that nothing contradicts, by each solver, and on which sets if these are few."""
+    said = {by: of_solver(claim) for by, claim in found.items()}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    plain = {by: each.split(" (")[0] for by, each in said.items()}
+    return ", ".join(WORDS("by_solver", said=each, by=by) for by, each in plain.items())
+
+
+def of_solver(claim: claiming.Claim) -> str:
+    """Return the verdict on a claim by one solver, which is supported only if all its comparisons support it."""
+    found = set(claim.said.values())
+    if found == {claiming.NOT_DECIDABLE}:
+        return WORDS("no_verdict", none=NO_VERDICT, less=led(claim), of=len(claim.pairs))
+    said = str(Verdict.SUPPORTED if found == {str(Verdict.SUPPORTED)} else Verdict.UNDECIDED)
+    sets = list(dict.fromkeys(which.data for which in claim.pairs))
+    few = said == Verdict.SUPPORTED and len(sets) <= FEW
+    return WORDS("on_few", said=said, sets=enumerated(sets)) if few else said
+
+
+def ours_missing(cells: Cells, ks: Iterable[int]) -> list[str]:
+    """Return the sets and k of the paper's table for which none of our solvers is run, if others are run there."""
+    absent = [
+        f"{data} at k = {k}"
+        for data in sets_of(cells)
+        for k in ks
+        if paper_of(data, OURS[0], k) and not any((data, own, k) in cells for own in OURS)
+    ]
+    return [WORDS("ours_missing", sets=enumerated(absent))] if absent else []
 
 
 def count_of(claim: claiming.Claim, kind: Verdict) -> int:
@@ -149,14 +185,14 @@ def conclusion(cells: Cells, ours: dict[str, claiming.Claim]) -> str:
 
 
 def by_solver(ours: Collection[str], found: Sequence[Sequence[Verdict]]) -> str:
-    """Return in how many comparisons ours has less error: "by CCCP 21, by SGD 24 of 52"."""
+    """Return in how many comparisons ours has less error: "CCCP 21, SGD 24 of 52"."""
     counts = {len(each) for each in found}
     if len(counts) > 1:
         return ", ".join(
-            f"by {by} {each.count(Verdict.SUPPORTED)} of {len(each)}"
+            f"{by} {each.count(Verdict.SUPPORTED)} of {len(each)}"
             for by, each in zip(ours, found, strict=True)
         )
-    said = [f"by {by} {each.count(Verdict.SUPPORTED)}" for by, each in zip(ours, found, strict=True)]
+    said = [f"{by} {each.count(Verdict.SUPPORTED)}" for by, each in zip(ours, found, strict=True)]
     return f"{', '.join(said)} of {len(found[0])}"
 
 
@@ -189,15 +225,21 @@ def few_short(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset) -> 
         )
         for claim in ours.values()
     ]
-    folds = sorted({len(claiming.both(cells, which)[0]) for which in every})
     return WORDS(
         "few_short",
         wins=" and ".join(map(str, wins)),
         count=" and ".join(counts) if len(counts) > 1 else f"{counts[0]} each",
         sets=enumerated(list(dict.fromkeys(which.data for which in every))),
-        folds=" or ".join(map(str, folds)),
-        whole=preset.splits,
+        folds=folds_there(cells, every, preset),
     )
+
+
+def folds_there(cells: Cells, every: Sequence[claiming.Comparison], preset: Preset) -> str:
+    """Return how many folds ours has in some comparisons; those that both have if ours has all."""
+    own = {len(cells[which.data, which.better, which.k]) for which in every}
+    common = {len(claiming.both(cells, which)[0]) for which in every}
+    name, folds = ("ours_has", own) if max(own) < preset.splits else ("both_have", common)
+    return WORDS(name, folds=" or ".join(map(str, sorted(folds))), whole=preset.splits)
 
 
 def is_worse(cells: Cells, which: claiming.Comparison) -> bool:
@@ -217,17 +259,17 @@ def has_another(cells: Cells, which: claiming.Comparison) -> bool:
     return is_marked(cells, which.data, which.worse, which.k)
 
 
-def apart(cells: Cells, preset: Preset) -> str:
-    """Return how many errors differ from the paper's, of the other methods and of ours, and where ours are above."""
-    compared = [cell for cell in cells if paper_of(*cell) is not None]
-    if not compared:
+def above_short(cells: Cells) -> str:
+    """Return how many errors of ours are above the paper's, and the mean difference of all of them, by solver."""
+    found = above(cells)
+    if not found:
         return ""
-    own = [is_marked(cells, *cell) for cell in compared if cell[1] in OURS]
-    other, of_other = marks_of_others(cells, whole=True)
-    said = [WORDS("above_of", **each) for each in above(cells)]
     return WORDS(
-        "apart", other=other, of_other=of_other, marks=sum(own), own=len(own), lack=few_of_ours(cells, preset)
-    ) + (WORDS("above_short", said=", ".join(said)) if said else "")
+        "above_short",
+        counts=", ".join(WORDS("above_count", **each) for each in found) + f" of {found[0]['of']}",
+        of=found[0]["of"],
+        means=" and ".join(str(each["mean"]) for each in found),
+    )
 
 
 def marks_of_others(cells: Cells, whole: bool = False) -> tuple[int, int]:
@@ -329,14 +371,12 @@ def with_few_folds(cells: Cells, ours: dict[str, claiming.Claim], preset: Preset
     """Return how many of the comparisons in which ours has less error are on fewer folds, with their sets."""
     found = few_there(cells, ours, preset)
     every = [which for each in found.values() for which in each]
-    folds = sorted({len(claiming.both(cells, which)[0]) for which in every})
     return (
         WORDS(
             "few_folds",
             counts=" and ".join(f"{len(each)} ({by})" for by, each in found.items()),
             sets=enumerated(list(dict.fromkeys(which.data for which in every))),
-            folds=" or ".join(map(str, folds)),
-            whole=preset.splits,
+            folds=folds_there(cells, every, preset),
         )
         if every
         else ""
@@ -347,7 +387,12 @@ def leads(claim: claiming.Claim) -> str:
     """Return in how many comparisons the inferior one has less error, if there is no verdict."""
     if set(claim.said.values()) != {claiming.NOT_DECIDABLE}:
         return ""
-    return WORDS("leads", count=sum(pair.difference > 0 for pair in claim.pairs.values()))
+    return WORDS("leads", count=led(claim))
+
+
+def led(claim: claiming.Claim) -> int:
+    """Return in how many comparisons of a claim the inferior one has less error."""
+    return sum(pair.difference > 0 for pair in claim.pairs.values())
 
 
 def parts(results: Results, preset: Preset) -> Parts:
@@ -373,19 +418,22 @@ def parts(results: Results, preset: Preset) -> Parts:
     return Parts(tables, claiming.verdicts(cells, ks), details, ["", amount(cells, preset)])
 
 
-def cell_counts(cells: Cells, preset: Preset) -> dict[str, int]:
+def cell_counts(cells: Cells, preset: Preset) -> dict[str, object]:
     """How many cells of the paper's table are run, how many with all folds, points and axes, and how many there are."""
     short = few_folds(cells, preset)
-    own, whole = set(), set()
-    for data, method, k in cells:
-        if paper_of(data, method, k):
-            cell = (claiming.source(data), claiming.ROWS_OF.get(method, method), k)
-            own.add(cell)
-            if (data, method, k) not in short and not claiming.less_of(cells, data, method, k):
-                whole.add(cell)
+    own = cells_run(cells)
+    whole = cells_run(
+        {cell: of for cell, of in cells.items() if cell not in short and not claiming.less_of(cells, *cell)}
+    )
     columns = len(KS) * len(claiming.SETS)
     total = len(claiming.METHODS) * columns
-    return {"own": len(own), "whole": len(whole), "total": total, "only": len(ONLY_PAPER) * columns}
+    return {
+        "own": len(own),
+        "whole": len(whole),
+        "total": total,
+        "only": len(ONLY_PAPER) * columns,
+        "ours_absent": "".join(f", and {said}," for said in ours_missing(cells, preset.settings["k"])),
+    }
 
 
 def few_folds(cells: Cells, preset: Preset) -> set[claiming.Cell]:
@@ -441,12 +489,42 @@ def marked(cells: Cells) -> list[str]:
     if not found:
         return [WORDS("none_marked")]
     said = [
-        f"{data}, {method}, k = {', '.join(map(str, sorted(ks)))}: {REMARKS.get((data, method), 'open.')}"
+        f"{data}, {method}, k = {', '.join(map(str, sorted(ks)))}: {side(cells, data, method, sorted(ks))}; "
+        f"{REMARKS.get((data, method), 'open.')}"
         for (data, method), ks in found.items()
     ]
-    said.sort(key=lambda sentence: ": open." not in sentence)
-    compared = sum(paper_of(*cell) is not None for cell in cells)
-    return WORDS.block("marked", compared=compared, said=bullets(said))
+    said.sort(key=lambda sentence: "; open." not in sentence)
+    compared = [cell for cell in cells if paper_of(*cell) is not None]
+    extra = [data for data, *_ in compared if data != claiming.source(data)]
+    names = enumerated([f"*{data}*" for data in dict.fromkeys(extra)])
+    return WORDS.block(
+        "marked",
+        own=len(cells_run(cells)),
+        solvers=enumerated(OURS),
+        variants=WORDS("variants", names=names, count=len(extra)) if extra else "",
+        compared=len(compared),
+        said=bullets(said),
+    )
+
+
+def cells_run(cells: Cells) -> set[claiming.Cell]:
+    """Return the cells of the paper's table for which there is an error of ours."""
+    return {
+        (claiming.source(data), claiming.ROWS_OF.get(method, method), k)
+        for data, method, k in cells
+        if paper_of(data, method, k)
+    }
+
+
+def side(cells: Cells, data: str, method: str, ks: Sequence[int]) -> str:
+    """Return on which side of the paper's errors ours are, for each k if they are not all on one side."""
+    at: dict[str, list[int]] = {}
+    for k in ks:
+        paper = paper_of(data, method, k)
+        above = paper is not None and claiming.mean_of(cells[data, method, k], k).value > paper[0] / 100
+        at.setdefault("above" if above else "below", []).append(k)
+    sides = [WORDS("side_at", where=where, ks=", ".join(map(str, of))) for where, of in at.items()]
+    return WORDS("side", where=next(iter(at)) if len(at) == 1 else " and ".join(sides))
 
 
 def unfinished(cells: Cells) -> list[str]:

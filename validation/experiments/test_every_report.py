@@ -90,7 +90,8 @@ def test_a_set_that_is_not_run_is_left_out_and_the_share_is_said(name: str) -> N
     assert not any(re.match(rf"\| (\(.\) )?{absent} \|", line) for line in lines)
     run_line = next(line for line in lines if line.startswith("- **Run.**"))
     assert f"{len(some)} of the {len(results)} tasks" in run_line
-    assert f"({100 * len(some) / len(results):.0f} %)" in run_line
+    in_short = next(line for line in lines if line.startswith("- **In short.**"))
+    assert f"{100 * len(some) / len(results):.0f} % of the tasks" in in_short
     assert f"All {len(results)} tasks" in "".join(lines_of(name, results))
 
 

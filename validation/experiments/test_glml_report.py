@@ -219,8 +219,8 @@ def test_each_cell_says_how_many_of_the_metrics_compared_there_are() -> None:
     assert glml_report.realisations(readings, LEARNT) == (5, 12)
     assert glml_report.realisations(readings, DENSITIES) == (12, 12)
     said = glml.short(found, glml.PRESETS["small"])
-    assert "usps 8x8: too few compared; learnt metrics: 5 to 12 realisations" in said.result
-    assert "realisations, Fisher of one Gaussian 12 to 12. " in said.all_results
+    assert "Learnt metrics have 5 to 12 realisations there, more in" in said.result
+    assert ", Fisher of one Gaussian 12 to 12. On usps 8x8 too few" in said.all_results
     assert "PLML" not in said.all_results
 
 
@@ -231,11 +231,17 @@ def test_equal_means_are_neither_higher_nor_lower() -> None:
 
 def test_the_cells_without_a_gain_are_said_to_be_all_of_their_sets() -> None:
     found = [*made({"GLML": 0.9}), *made({"GLML": 0.8}, "wine")]
-    assert "The other 2 comparisons are all those of wine." in glml.short(found, glml.PRESETS["small"]).result
+    assert (
+        "The 2 comparisons without a significant gain are all those of wine."
+        in glml.short(found, glml.PRESETS["small"]).result
+    )
     for task, result in found:
         if task.data == "wine" and task.method == SHARED:
             result["methods"]["GLML"]["accuracy"][0] += 0.1
-    assert "The other 1 comparison is of wine." in glml.short(found, glml.PRESETS["small"]).result
+    assert (
+        "The 1 comparison without a significant gain is of wine."
+        in glml.short(found, glml.PRESETS["small"]).result
+    )
 
 
 def test_the_report_says_which_metrics_were_run_where() -> None:

@@ -697,7 +697,7 @@ def test_open_observations_are_counted_by_kind_and_figures_are_named() -> None:
             [*kinds, *figures],
             [
                 "5 observations (a sentence on a set)",
-                "2 contradictions; 1 undecided by the point alone; 2 errors",
+                "2 contradictions; 1 undecided only because a difference must exceed one point; 2 errors",
             ],
             ["iris, LMNN; wine"],
         ),
@@ -705,6 +705,15 @@ def test_open_observations_are_counted_by_kind_and_figures_are_named() -> None:
         said = page.said_of_open(lines, of_one)  # type: ignore[arg-type]
         assert all(count in said for count in counts), said
         assert all(said.endswith(end) for end in ends), said
+    sides = SimpleNamespace(FIGURES=("error {side} the paper's", "errors {side} the paper's"))
+    above = [f"- {name}, k = 3: above the paper's; open." for name in ("a", "b", "c")]
+    below = ["- d: below the paper's; open."]
+    for lines, expected in (
+        (above[:2], "2 errors above the paper's without an explanation: a; b"),
+        (above, "3 errors above the paper's without an explanation"),
+        ([*above, *below], "4 observations without an explanation: 3 errors above the paper's; 1 below: d"),
+    ):
+        assert page.said_of_open(lines, sides) == expected  # type: ignore[arg-type]
     assert page.said_of_open([], SimpleNamespace()) == "0 observations without an explanation"  # type: ignore[arg-type]
 
 
@@ -715,11 +724,17 @@ def test_which_tasks_are_from_earlier_runs() -> None:
     last = {"command": "b", "versions": {"cvxml": "0.2"}, "begun": {**same, "taken": 4}}
     of_last, deeper = page.begun(last, 10)
     assert [token for token in (" 4 ", "same command", "other 6 ") if token not in of_last] == []
+    assert "same versions, or from a run before" in of_last  # not: all with the same versions
     assert [token for token in (" 8 ", "`a`", "cvxml 0.1", "does not say") if token not in deeper] == []
+    again = {"command": "b", "versions": {"cvxml": "0.2"}}
+    assert "same versions; the other" in page.begun({**again, "begun": {**again, "taken": 4}}, 10)[0]
     (of_other,) = page.begun(same, 8)
     assert [token for token in (" 8 ", "`a`", "cvxml 0.1") if token not in of_other] == []
     assert "the other" not in of_other
     assert page.begun(first, 10) == []
+    one = {"cores": 2}
+    assert page.machines(one) == "on a machine with 2 cores"
+    assert "2 cores each, which may differ in speed" in page.machines({**one, "begun": one})
 
 
 def test_a_link_leads_to_its_heading() -> None:
