@@ -55,6 +55,15 @@ class CertificateDisplay:
     runs : slices of the history, one for each start.
     gap_lines_, objective_lines_, bound_lines_ : one line for each run.
     tolerance_line_, final_ : the line of the tolerance and the star; None if they are not drawn.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.LMNN().fit(X, y)
+    picture = cvxml.displays.CertificateDisplay.from_estimator(model)
+    picture.figure_.savefig("certificate.png")
+    print(picture.status)  # -> certified optimal: gap <= tol x scale + rounding
     """
 
     iteration: IntArray
