@@ -6,6 +6,7 @@ Side files with errors are rejected.
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,8 @@ def by_hand(folder: Path) -> tuple[Path, Path, Any, Any]:
         "format": "cvxml-solution",
         "version": 1,
         "method": "gmml",
-        "params": {"weight": 0.5, "mu": 0.0, "pairs": PAIRS},
-        "X": CROSS,
+        "params": {"weight": 0.5, "mu": 0.0, "pairs": deepcopy(PAIRS)},
+        "X": deepcopy(CROSS),  # tests change the content
         "y": [0] * 5,
         "metric": [[2.0, 0.0], [0.0, 3.0]],
     }
