@@ -50,7 +50,7 @@ def _print_table(parsed: argparse.Namespace) -> int:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([*(names or (f"x{k}" for k in range(X.shape[1]))), "class"])
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
-        writer.writerow([*map(repr, row), label])
+        writer.writerow([*row, label])
     return 0
 
 

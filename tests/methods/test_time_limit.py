@@ -26,11 +26,12 @@ from cvxml.core.clock import (
     look,
     processor_time_until,
 )
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.progress import Progress
 from cvxml.core.result import Dual, Status, Step
 from cvxml.core.run import Callback, Found, Interrupted, Keep, Watch, interruptible, silent, untried
 from cvxml.methods import get, names
+from cvxml.methods.nca.solver import Solver
 from tests.cli.commands import Cli
 from tests.instances import CLOSED_FORM, methods_with, real_data
 from tests.methods.test_interrupt import PARAMS, WITH_STEPS, stop_at
@@ -419,23 +420,68 @@ STATIONARY = [name for name in names() if get(name).CLAIM == "stationary"]
 def test_the_time_of_a_check_may_be_up_at_any_look(
     method: str, looks: Callable[[int | None], list[int]]
 ) -> None:
-    """During the descent from the metric, its step, and the certificate: nothing is certified without a proof."""
+    """During the descent from the metric, its step, and the certificate."""
     points, y = real_data("wine", 30)
     given = {**PARAMS.get(method, {}), "time_limit": 100.0, "diagnosed": False}
     metric = np.diag(np.linspace(1.0, 2.0, points.shape[1]))
     counted = looks(None)
     free = cvxml.check(method, points, y, metric, **given)
-    total, ended = counted[0], 0
+    total = counted[0]
     assert free.verdict == "refuted"
-    for number in sorted({2, total // 4, total // 2, 3 * total // 4, total - 1} - {0, -1}):
+    looks(2)
+    early = cvxml.check(method, points, y, metric, **given)
+    assert early.verdict == "inconclusive"
+    assert any("raise time_limit" in reason for reason in early.reasons)
+    for number in (total // 2, 3 * total // 4, total - 1):
         looks(number)
-        report = cvxml.check(method, points, y, metric, **given)
-        assert report.verdict in ("inconclusive", "refuted", "close")
-        assert report.verdict != "inconclusive" or any(
-            "raise time_limit" in reason for reason in report.reasons
-        )
-        ended += report.verdict == "inconclusive"
-    assert ended
+        late = cvxml.check(method, points, y, metric, **given)
+        assert late.verdict == "refuted"  # by a better metric, which was found before
+        assert late.objective == free.objective
+
+
+def overlapping() -> tuple[FloatArray, IntArray]:
+    """Two classes of one feature, for which NCA has a stationary metric."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(40, 1))
+    return points, (points[:, 0] + rng.normal(size=40) > 0).astype(int)
+
+
+def test_no_step_begins_after_the_limit_that_ended_the_descent(
+    looks: Callable[[int | None], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points, y = overlapping()
+    best = cvxml.solve("nca", points, y).metric
+    steps: list[int] = []
+    step = Solver.minimise_step
+    monkeypatch.setattr(Solver, "minimise_step", lambda *given: steps.append(1) or step(*given))
+    looks(7)  # during the descent
+    report = cvxml.check("nca", points, y, best, time_limit=100.0)
+    assert steps == []
+    assert report.verdict == "inconclusive"
+    assert report.objective is not None
+    assert any("raise time_limit" in reason for reason in report.reasons)
+    looks(None)
+    assert cvxml.check("nca", points, y, best, time_limit=100.0).verdict == "certified"
+    assert steps
+
+
+def test_a_check_ends_if_its_certificate_takes_as_long_as_the_limit_again(
+    clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points, y = overlapping()
+    module = get("nca")
+    certify = module.certify
+
+    def slow(*given: Any) -> Any:
+        for _ in range(3):
+            clock(100.0)
+            look()
+        return certify(*given)
+
+    monkeypatch.setattr(module, "certify", slow)
+    report = cvxml.check("nca", points, y, np.eye(1), time_limit=100.0, diagnosed=False)
+    assert report.verdict == "inconclusive"
+    assert report.objective is None
 
 
 @pytest.mark.slow

@@ -16,12 +16,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.clock import look
+from cvxml.core.clock import TimeUp, look
 from cvxml.core.metric import EPS, FloatArray, project_psd
 from cvxml.core.result import Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, silent, untried
@@ -446,21 +447,19 @@ class Solver:
         """Return a metric that is not worse than Q, and dual variables of the convex step at Q.
 
         early: stop after a hundred iterations. If the rank is limited, the supremum is at infinity, or the time limit
-        ends the descent, the dual variables are Q.
+        ends the descent or the step, the dual variables are Q.
         """
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
-        better = self.metric(self._better_multiple(found.A))
-        if (
-            found.status is Status.INTERRUPTED
-            or self.limited
-            or self.at_infinity(Q)
-            or self.tends_to_infinity(A)
-        ):
-            return better, {"R": Q, "interior": Q}
-        step = self.pairs.hold(A)
-        R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
-        return better, self.dual(Q, A, R, tol)
+        better = self.metric(found.A)
+        if found.status is not Status.INTERRUPTED:
+            with suppress(TimeUp):
+                better = self.metric(self._better_multiple(found.A))
+                if not (self.limited or self.at_infinity(Q) or self.tends_to_infinity(A)):
+                    step = self.pairs.hold(A)
+                    R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
+                    return better, self.dual(Q, A, R, tol)
+        return better, {"R": Q, "interior": Q}
 
     def _better_multiple(self, A: FloatArray) -> FloatArray:
         """Return a better multiple of A if the supremum is at infinity; else A."""

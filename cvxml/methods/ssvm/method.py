@@ -215,7 +215,7 @@ class SSVM(StationaryMethod[Instance]):
         """Solve the convex step at M to `tol`: a metric with F at most that of M, and the dual of the step.
 
         early: stop already when the gap is at most twice the decrease of the objective. If the time limit ends the
-        step, the metric is M.
+        step, the metric is the best multiple of M.
         """
         s = unit_scale(given.X)
         unit = given.scaled(s)
