@@ -1,6 +1,6 @@
 """The problem of LFDA for the embedding "plain" and its dual, in cvxpy, written only from the definition.
 
-Plain metrics are M = T T^T, for T (d, r) with T^T S_w T = I. Their convex hull is 0 <= M <= S_w^-1, tr S_w M = r.
+Plain metrics are M = T T^T, for T (d, r) with T^T S_w T = I. The problem is over their convex hull.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """MLSVM as printed (Nguyen, Guo 2008, problem (2)), and its compact dual (docs/mlsvm_proof.md), in cvxpy.
 
-    min_{A psd, xi >= 0}  lam/2 ||A||^2 + 1/n sum_i xi_i   s.t.  min_j d_A(x_i, x_j) >= max_l d_A(x_i, x_l) + 1 - xi_i
-
-d_A is the squared distance in A; j runs over the impostors of point i, and l over its targets. N holds these lists.
-Every line of code is literal. The minimum of linear functions is concave and the maximum convex, so cvxpy accepts the
-printed constraint. The paper does not mention points without targets or without impostors: their constraint is vacuous,
-xi_i = 0, and the sum is still divided by n. This file shares only the lists with the solver and the certificate.
+N holds the impostors and the targets of each point. Every line of code is literal. The minimum of linear functions is
+concave and the maximum convex, so cvxpy accepts the printed constraint. The paper does not mention points without
+targets or without impostors: their constraint is vacuous, xi_i = 0, and the sum is still divided by n. This file shares
+only the lists with the solver and the certificate.
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
 """
@@ -58,12 +56,10 @@ def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
 
 
 def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
-    """The compact dual: max over u, w >= 0 of sum_i s_i - 1/(2 lam) ||P_+(G)||^2.
+    """The compact dual.
 
-    Here s_i = sum_j u_ij = sum_l w_il <= 1/n, and G is the sum of u_ij (x_i - x_j)(x_i - x_j)^T minus the sum of
-    w_il (x_i - x_l)(x_i - x_l)^T. For cvxpy, ||P_+(G)||^2 is the minimum of ||G + S||^2 over S psd. Variables: "u" and
-    "w", one entry for each pair of a point with an impostor or a target, in the order of the lists in N, and "S"
-    (d, d).
+    Variables: "u" and "w", one entry for each pair of a point with an impostor or a target, in the order of the lists
+    in N, and "S" (d, d).
     """
     n, d = X.shape
     usable = N.usable
