@@ -529,9 +529,8 @@ class ConvexMethod(Method[Given]):
             if start is not None:
                 start = Start(inside(start.metric), in_dual(start.dual, inside))
             found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
-            found = found._replace(
-                metric=outside(found.metric), dual=in_dual(found.dual, outside), proof=None
-            )
+            dual = found.dual if found.proof is None else found.proof.dual
+            found = found._replace(metric=outside(found.metric), dual=in_dual(dual, outside), proof=None)
         try:
             return found._replace(proof=found.proof or self.certify(given, found.metric, found.dual))
         except KeyboardInterrupt:  # the metric is kept, and certified later

@@ -15,7 +15,8 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 
 TIE_TOL = 1e-12  # relative: two squared distances that differ by less are tied
-_BLOCK = 2**22  # entries of one block of the distance matrix
+_BLOCK = 2**20  # entries of one block of the distance matrix
+GROUP = 16  # columns whose minimum stands for them, where the nearest columns are looked for
 
 
 def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -105,6 +106,18 @@ def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> 
     return np.array(chosen, dtype=np.intp).reshape(len(rows), k), np.array(tied, dtype=bool)
 
 
+def _at_least_smallest(rough: FloatArray, k: int) -> FloatArray:
+    """Return a number for each row that is at least its k-th smallest entry, and seldom much larger.
+
+    It is the k-th smallest of the minima of `GROUP` columns each, because these minima are entries themselves.
+    """
+    groups = rough.shape[1] // GROUP
+    if groups < 4 * k:
+        return np.partition(rough, k - 1, axis=1)[:, k - 1]
+    minima = rough[:, : GROUP * groups].reshape(-1, GROUP, groups).min(axis=1)
+    return np.partition(minima, k - 1, axis=1)[:, k - 1]
+
+
 def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
     """Return the k nearest points among `columns` for each of `rows`, without the point itself.
 
@@ -124,15 +137,20 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
     nearest = np.empty((len(rows), k), dtype=np.intp)
     tied = np.zeros(len(rows), dtype=bool)
     step = max(1, _BLOCK // max(1, len(columns)))
+    among, own = Z[columns].T, np.full(len(X), -1)
+    own[columns] = np.arange(len(columns))
     for start in watched(range(0, len(rows), step)):
         block = rows[start : start + step]
-        rough = squares[block, None] + squares[columns] - 2 * Z[block] @ Z[columns].T
-        rough[block[:, None] == columns] = np.inf
+        rough = (-2 * Z[block]) @ among
+        rough += squares[columns]
+        rough += squares[block, None]
+        itself = np.flatnonzero(own[block] >= 0)
+        rough[itself, own[block[itself]]] = np.inf
         # k + 1 candidates, to see whether the next point is tied with the last neighbour
-        enough = min(k + 1, len(columns)) - 1
-        limit = np.partition(rough, enough, axis=1)[:, enough]
+        limit = _at_least_smallest(rough, min(k + 1, len(columns)))
         limit = np.where(np.isfinite(limit), limit, np.partition(rough, k - 1, axis=1)[:, k - 1])
-        r, c = np.nonzero(rough <= (limit * (1 + 2 * TIE_TOL) + 2 * error)[:, None])
+        near = rough <= (limit * (1 + 2 * TIE_TOL) + 2 * error)[:, None]
+        r, c = np.divmod(np.flatnonzero(near), len(columns))
         exact = np.zeros(len(r))
         for feature in X.T:
             difference = feature[block[r]] - feature[columns[c]]

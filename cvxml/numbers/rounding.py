@@ -79,14 +79,19 @@ class Products(NamedTuple):
         Returns four arrays (t,), with an entry for each pair: the position in i of its first point, its second point k,
         D_ik, and a bound of the error of D_ik.
         """
-        half = self.left[i] @ self.right.T
-        half *= -2.0
+        half = (-2.0 * self.left[i]) @ self.right.T
         half += self.length
         with np.errstate(invalid="ignore"):
             # 4 times the reach, because the limit and these sums are rounded too
-            far = half >= (limit - self.length[i] + 4 * self.reach[i])[:, None] + 4 * self.reach
-        own, k = np.nonzero(~far)
-        return own, k, half[own, k] + self.length[i][own], self.reach[i][own] + self.reach[k]
+            limit = limit - self.length[i] + 4 * self.reach[i]
+            # the first test takes one pass through the block; only the pairs that it finds get the exact one
+            far = half >= (limit + 4 * self.reach.max())[:, None]
+            place = np.flatnonzero(np.logical_not(far, out=far))
+            own, k = np.divmod(place, len(self.length))
+            half = half.ravel()[place]
+            near = ~(half >= limit[own] + 4 * self.reach[k])
+        own, k = own[near], k[near]
+        return own, k, half[near] + self.length[i][own], self.reach[i][own] + self.reach[k]
 
 
 class Seen(NamedTuple):

@@ -90,6 +90,21 @@ def test_fast_slow_and_definition_agree(kind: str, seeds: range) -> None:
     assert [w for w in wrong if w][:1] == []
 
 
+@pytest.mark.parametrize("group", [1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_minima_of_groups_lose_no_neighbour(kind: str, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With enough columns, a row is only searched below the k-th smallest minimum of a group of columns."""
+    monkeypatch.setattr(neighbors, "GROUP", group)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(1, 4))
+        n = int(rng.integers(4 * group * (k + 1), 60))
+        X, everyone = KINDS[kind](rng, n, 3), np.arange(n, dtype=np.intp)
+        fast, slow = k_nearest(X, everyone, everyone, k), k_nearest_slow(X, everyone, everyone, k)
+        assert np.array_equal(fast[0], slow[0])
+        assert np.array_equal(fast[1], slow[1])
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     hnp.arrays(

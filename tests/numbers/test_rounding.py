@@ -112,6 +112,25 @@ def test_distances_that_may_be_less_than_a_limit_are_listed(reach: tuple[float, 
 
 
 @SEEDS
+def test_the_pairs_below_a_limit_are_those_of_a_loop_over_all_pairs(seed: int) -> None:
+    """The error bounds differ between the points, and one may be infinite."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((12, 2))
+    reach = rng.random(12) * 10.0 ** rng.integers(-16, 1, 12)
+    reach[0] = np.inf if seed % 2 else 0.0
+    products = Products(z, z, np.sum(z**2, axis=1), reach)
+    some, limit = np.arange(1, 12, 2), rng.random(6) * 4
+    own, k, D, error = products.below(some, limit)
+    pairs = list(zip(own.tolist(), k.tolist(), strict=True))
+    for o, i in enumerate(some.tolist()):
+        for j in range(12):
+            room = limit[o] - np.sum((z[i] - z[j]) ** 2) + 4 * (reach[i] + reach[j])
+            assert ((o, j) in pairs) == (room > 0), "no pair here is within rounding of its limit"
+    np.testing.assert_allclose(D, np.sum((z[some[own]] - z[k]) ** 2, axis=1), rtol=0, atol=1e-13)
+    assert (error == reach[some[own]] + reach[k]).all()
+
+
+@SEEDS
 def test_distances_below_a_limit_are_those_of_fractions(seed: int) -> None:
     """Far from the origin the products lose nearly all digits; the limit is just above an exact distance."""
     rng = np.random.default_rng(seed)

@@ -85,6 +85,13 @@ class Positive(NamedTuple):
         return Distances(np.maximum(quadratic(E, self.A), 0.0), error)
 
 
+def times(A: FloatArray, B: FloatArray) -> FloatArray:
+    """A B. If B is diagonal, as all factors of the prior I are, this takes no product of matrices."""
+    own = B.diagonal()
+    product: FloatArray = A * own if np.count_nonzero(B) == np.count_nonzero(own) else A @ B
+    return product
+
+
 class LogDet(Everywhere):
     """R(M) = D_ld(M, A_0) for a symmetric positive definite prior A_0 (d, d), which is taken as exact."""
 
@@ -94,9 +101,9 @@ class LogDet(Everywhere):
         d = len(prior)
         self.inverse: FloatArray = solve_triangular(self.C, np.eye(d), lower=True)
         # The entrywise error of a computed triangular inverse is at most (d + 1) eps |C^-1| |C| |C^-1|.
-        Q = np.abs(self.inverse) @ np.abs(self.C)
-        self.Q = Q @ (np.eye(d) + 4 * few(d) * Q)
-        self.E = few(d) * self.Q @ self.Q.T
+        Q = times(np.abs(self.inverse), np.abs(self.C))
+        self.Q = times(Q, np.eye(d) + 4 * few(d) * Q)
+        self.E = few(d) * times(self.Q, self.Q.T)
         self.beyond = float(np.linalg.norm(self.E))
 
     @property
@@ -110,9 +117,11 @@ class LogDet(Everywhere):
         """
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
-            K = self.inverse @ psd @ self.inverse.T
-            size = np.abs(self.inverse) @ np.abs(psd) @ np.abs(self.inverse).T
-            error = few(len(A)) * (self.Q @ size + size @ self.Q.T + 2 * size)
+            K = times(times(psd, self.inverse.T).T, self.inverse.T)
+            unsigned = np.abs(self.inverse).T
+            size = times(times(np.abs(psd), unsigned).T, unsigned)
+            spread = times(size, self.Q.T)
+            error = few(len(A)) * (spread + spread.T + 2 * size)
             at = Known((K + K.T) / 2, error)
             known = definite(*at)
         unknown = known is None and float(np.abs(K).max()) < HUGE and not is_singular(psd)
@@ -156,7 +165,8 @@ class LogDet(Everywhere):
         with np.errstate(all="ignore"):
             t = best(value, longest)
             for _ in range(60):
-                if self._left(Known(t * of_G.at, t * of_G.error))[1] is not None:
+                left = self._left_of(G) if t == 1 else self._left(Known(t * of_G.at, t * of_G.error))
+                if left[1] is not None:
                     return t if value(t) > 0 else 0.0
                 t *= 0.9
         return 0.0
@@ -165,7 +175,7 @@ class LogDet(Everywhere):
         """r(G) = log det Z, with an error bound."""
         if not G.w.any():
             return Approximate(0.0, 0.0)
-        (_, error), known = self._left(self._image(G))
+        (_, error), known = self._left_of(G)
         if known is None:
             return Approximate(-math.inf, 0.0)
         own = known.log_det(error)
@@ -175,7 +185,7 @@ class LogDet(Everywhere):
     def excess(self, view: Positive, G: Weights) -> Approximate:
         """The excess D_ld(L^T Z L, I). The error bound covers K = L (I + F) L^T for the rounding F."""
         (K, K_error), known = _of(view)
-        (Z, error), left = self._left(self._image(G))
+        (Z, error), left = self._left_of(G)
         if left is None:
             return UNKNOWN
         L, W, d = known.L, np.abs(known.W), len(K)
@@ -204,11 +214,15 @@ class LogDet(Everywhere):
         for start in watched(range(0, len(weights), BLOCK)):
             w, (i, j) = weights[start : start + BLOCK, None], pairs[start : start + BLOCK].T
             x = self.X[i] - self.X[j]
-            e, sizes = x @ self.C, np.abs(x) @ np.abs(self.C)
+            e, sizes = times(x, self.C), times(np.abs(x), np.abs(self.C))
             W += e.T @ (w * e)
             unsigned += sizes.T @ (np.abs(w) * sizes)
         terms = min(len(G.w), BLOCK) + len(G.w) / BLOCK + 2 * d + 16
         return Known((W + W.T) / 2, terms * EPS * unsigned)
+
+    @of_last
+    def _left_of(self, G: Weights) -> tuple[Known, Definite | None]:
+        return self._left(self._image(G))
 
     def _left(self, image: Known) -> tuple[Known, Definite | None]:
         """Z = I - C^T G C, and the bounds of its inverse and log det (definite.py).

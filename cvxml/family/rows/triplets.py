@@ -18,7 +18,6 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.targets import OtherClasses
 from cvxml.core.threads import side_by_side
 from cvxml.family.rows.base import (
-    BLOCK,
     MAX_DUAL,
     Block,
     Duals,
@@ -29,6 +28,8 @@ from cvxml.family.rows.base import (
     between,
     places,
 )
+
+SCANNED = 2**19  # distances of one block of a scan: 4 MiB, which a processor's cache holds
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
@@ -97,7 +98,7 @@ class Triplets(NamedTuple):
                 found.append((row[low] * n + l[at[low]], v[low], moved[low]))
             return found
 
-        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK)
+        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // SCANNED)
         for found in side_by_side(look, [some for some in parts if len(some)]):
             yield from found
 

@@ -181,13 +181,15 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
     if family.anchors is not None:
         return _best_proof(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
     rays = [term.loss.ray(own.a) for term, own in zip(family.terms, repaired, strict=True)]
-    t = family.regularizer.best_multiple(_weights(family, repaired), together(rays))
-    if t != 1:
-        repaired = [
-            Duals(term.loss.to_domain(own.a * t), own.key)
-            for term, own in zip(family.terms, repaired, strict=True)
-        ]
-    return _of(family, repaired)
+    G = _weights(family, repaired)
+    t = family.regularizer.best_multiple(G, together(rays))
+    if t == 1:
+        return _of(family, repaired, G)
+    repaired = [
+        Duals(term.loss.to_domain(own.a * t), own.key)
+        for term, own in zip(family.terms, repaired, strict=True)
+    ]
+    return _of(family, repaired, _weights(family, repaired))
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
@@ -202,12 +204,11 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
     return repaired
 
 
-def _of(family: Family, kept: Sequence[Duals]) -> Proof:
+def _of(family: Family, kept: Sequence[Duals], G: Weights) -> Proof:
     """The lower bound and the matrix G of feasible dual variables, as a proof.
 
-    kept: the dual variables of each term. The bound is -inf (`NO_BOUND`) if it or its error is not finite.
+    kept: the dual variables of each term. G: their weights on pairs. The bound is -inf (`NO_BOUND`) if it or its error is not finite.
     """
-    G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
     return Proof(tuple(kept), bound if math.isfinite(bound.value + bound.error) else NO_BOUND, G)
@@ -226,7 +227,8 @@ def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
     (term,) = family.terms
     if not feasible:
         return Proof((own,), NO_BOUND, term.rows.weights(own))
-    return _of(family, [max(feasible, key=lambda duals: term.loss.bound(duals.a).value)])
+    kept = [max(feasible, key=lambda duals: term.loss.bound(duals.a).value)]
+    return _of(family, kept, _weights(family, kept))
 
 
 def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:
