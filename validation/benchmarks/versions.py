@@ -50,11 +50,11 @@ for line in sys.stdin:
 """
 
 
-def worker(root: Path) -> subprocess.Popen[str]:
-    """Start a process that solves with the copy in `root`: it reads [method, data, limit] and writes the result."""
+def worker(root: Path, program: str = WORKER) -> subprocess.Popen[str]:
+    """Start a process that runs `program` with the copy in `root`. `WORKER` reads [method, data, limit]."""
     environment = {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": str(root)}
     return subprocess.Popen(
-        [sys.executable, "-c", WORKER],
+        [sys.executable, "-c", program],
         cwd=root,
         env=environment,
         stdin=subprocess.PIPE,

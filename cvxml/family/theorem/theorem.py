@@ -207,7 +207,8 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 def _of(family: Family, kept: Sequence[Duals], G: Weights) -> Proof:
     """The lower bound and the matrix G of feasible dual variables, as a proof.
 
-    kept: the dual variables of each term. G: their weights on pairs. The bound is -inf (`NO_BOUND`) if it or its error is not finite.
+    kept: the dual variables of each term. G: their weights on pairs. The bound is -inf (`NO_BOUND`) if it or its
+    error is not finite.
     """
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
