@@ -24,6 +24,9 @@ from typing import Any, NamedTuple
 from cvxml.methods import names
 from validation.benchmarks.versions import ROOT, worker
 
+# The weights of its basis metrics are part of the problem, and are solved for: those of two copies differ in the last
+# digits, and so do the optima.
+SOLVED_FOR_WEIGHTS = ("plml",)
 LIMIT = 5.0  # seconds, `time_limit` of a solve and of a check
 
 # It must run with both versions.
@@ -101,7 +104,9 @@ def differences(
     if before[0] != now[0]:
         yield Difference(method, seed, "status", before[0], now[0], wrong=False)
     if before[1] == now[1] == "global" and apart(before[2], now[2]):
-        yield Difference(method, seed, "interval", str(before[2]), str(now[2]), wrong=True)
+        yield Difference(
+            method, seed, "interval", str(before[2]), str(now[2]), wrong=method not in SOLVED_FOR_WEIGHTS
+        )
     if before[3] is None:
         return
     size = range(len(before[3]))

@@ -73,6 +73,9 @@ def search(
         path, ended = _path_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
         others = [(there.metric_of(v) / scale**2, there.pairs(v)) for there, v in path]
         last, v = path[-1]
+        if ended not in (Status.CONVERGED, Status.INTERRUPTED):  # at lam itself the solver may go further
+            few = min(max_iter, STEPS_PER_LAM)
+            starts.append(solve_dual(problem, starts, tol, few, silent(callback))[0])
         starts.append(v * (unit_lam / last.lam))
         steps = max_iter if last.lam * LAM_FACTOR <= unit_lam else min(max_iter, LAST_STEPS)
         if ended is Status.INTERRUPTED:

@@ -11,7 +11,8 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.result import Status
-from cvxml.methods.mlsvm.neighborhood import neighborhood_of
+from cvxml.methods.mlsvm import solver
+from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solver import CompactDual, solve_dual
 from cvxml.solvers.cone_dual import At, Model, newton_point
 from cvxml.solvers.feasible_sets import OWN
@@ -229,6 +230,29 @@ def test_the_interior_point_method_and_the_gradient_solver_agree(lam: float) -> 
     assert away <= np.sqrt(2 * best.gap / lam) + np.sqrt(2 * other.gap / lam) + 1e-9 * np.linalg.norm(
         other.metric()
     )
+
+
+def test_a_path_to_a_tiny_lam_that_ends_early_does_not_end_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The path starts at a lam that is larger than that of the data; it may stall where lam itself is easier."""
+    X, y = random_data(0, n=20)
+    tried = []
+
+    def stalled(
+        unit: FloatArray, N: Neighborhood, lam: float, *rest: object
+    ) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
+        tried.append(lam)
+        problem = CompactDual(unit, N, 1e6 * lam)
+        return [(problem, np.zeros(problem.J.shape))], Status.STALLED
+
+    monkeypatch.setattr(solver, "SMALL_LAM", 1.0)
+    monkeypatch.setattr(solver, "LAST_STEPS", 1)
+    monkeypatch.setattr(solver, "_path_to", stalled)
+    solution = cvxml.solve("mlsvm", X, y, lam=0.01)
+    assert tried
+    assert solution.status is Status.CONVERGED
+    assert solution.certificate.proves(1e-6)
 
 
 @pytest.mark.parametrize("lam", [pytest.param(10.0, marks=pytest.mark.slow), 1e3])
