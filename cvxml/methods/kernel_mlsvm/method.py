@@ -52,7 +52,7 @@ from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
 from cvxml.methods.kernel_mlsvm.rounding import entries_error, objective_error, with_kernel_rounding
 from cvxml.methods.mlsvm.algorithm1 import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.method import MLSVM, member_of, notes_on, through_cvxpy
-from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, search
+from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, no_duals, search
 from cvxml.solvers.family_method import FamilyMethod
 
 LINEAR = MLSVM()  # used on the points E
@@ -256,19 +256,27 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def _back(self, given: Instance, linear: Found) -> Found:
         """Return the result `linear` of MLSVM on the rows of E, with its metric replaced by phi (n, n).
 
-        If phi = 0, its dual variables are replaced, if possible, by some that prove exactly that phi = 0 is optimal.
+        If phi has so large entries that phi = 0 has a smaller proved gap, the result is phi = 0. If phi = 0, its dual
+        variables are replaced, if possible, by some that prove exactly that it is optimal.
         """
         phi = given.back.T @ linear.metric @ given.back
         found = linear._replace(metric=(phi + phi.T) / 2, proof=None)
-        done = found.status is Status.INTERRUPTED or found.metric.any()
-        if done or not may_be_zero(self.certify(given, found.metric, found.dual)):
+        if found.status is Status.INTERRUPTED:
             return found
-        exactly = (
-            dual
-            for dual in duals_of_zero(given.linear)
-            if self.certify(given, found.metric, dual).rounding == 0
-        )
         try:
+            proof = self.certify(given, found.metric, found.dual)
+            if found.metric.any():
+                zero = self.certify(given, 0 * phi, no_duals())
+                if proof.gap + proof.rounding <= zero.gap + zero.rounding:
+                    return found._replace(proof=proof)
+                return found._replace(metric=0 * phi, dual=no_duals(), proof=zero)
+            if not may_be_zero(proof):
+                return found._replace(proof=proof)
+            exactly = (
+                dual
+                for dual in duals_of_zero(given.linear)
+                if self.certify(given, found.metric, dual).rounding == 0
+            )
             return found._replace(dual=next(exactly, found.dual))
         except KeyboardInterrupt:
             return found._replace(status=Status.INTERRUPTED)

@@ -97,9 +97,13 @@ def search(
 
 def zero_metric(p: Instance) -> Found:
     """Return A = 0, the optimum if no point is usable, with empty dual variables."""
+    return Found(np.zeros((p.X.shape[1],) * 2), no_duals(), Status.CONVERGED, 0)
+
+
+def no_duals() -> Dual:
+    """Return empty dual variables. Their lower bound is 0, without a rounding error."""
     none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
-    dual = {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
-    return Found(np.zeros((p.X.shape[1],) * 2), dual, Status.CONVERGED, 0)
+    return {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
 
 
 def best_proved(
@@ -115,10 +119,10 @@ def best_proved(
     which may prove A = 0 optimal. They are computed only if A = 0 may be optimal.
     """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
+    tried = [zero, prove(0 * metric, no_duals())]
     if others or may_be_zero(zero):
-        candidates = [*(other for _, other in others), *duals]
-        tried = [zero, *(prove(0 * metric, other) for other in candidates)]
-        zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
+        tried += [prove(0 * metric, other) for other in (*(other for _, other in others), *duals)]
+    zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
     found = metric, dual
     for other in (metric, 0 * metric, *(other for other, _ in others)):
         proof = prove(other, zero.dual)
