@@ -34,7 +34,7 @@ from cvxml.oracle.logarithms import exp_below, hint, log_above, log_sum_above, s
 
 WHOLE = 128  # binary digits of weights and shares
 DIGITS = 78  # binary digits of logarithms
-FINEST = 60  # binary digits of theta
+FINEST = 72  # binary digits of theta
 
 Lesser = dict[int, dict[int, int]]
 

@@ -251,10 +251,14 @@ class Copy:
 
 
 def _write(path: Path, source: bytes) -> None:
-    """Write a module and remove its compiled file, which would pass for current if size and second are the same."""
+    """Write a module, with a time of change that it did not have before.
+
+    With the same size and second, an older compiled file would pass for current. It may lie in another folder
+    (PYTHONPYCACHEPREFIX).
+    """
+    later = path.stat().st_mtime_ns + 2 * 10**9
     path.write_bytes(source)
-    for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
-        compiled.unlink()
+    os.utime(path, ns=(later, later))
 
 
 def place(row: dict[str, Any]) -> str:
