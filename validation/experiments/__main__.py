@@ -23,7 +23,7 @@ from typing import Any
 
 from cvxml import datasets
 from validation.experiments import packaged
-from validation.experiments.page import record, results_of, write_report
+from validation.experiments.page import Used, every_setting, record, results_of, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store, Task, as_stored
 
@@ -52,7 +52,7 @@ def perform(asked: argparse.Namespace) -> None:
     folder = asked.folder or Path("results") / stem
     store = Store(folder)
     begun = None if asked.begin is None else recorded_in(asked.begin)
-    take(begun, tasks, store)
+    take(begun, tasks, store, getattr(experiment, "used", every_setting))
     if asked.so_far:
         results = [(task, result) for task in tasks if (result := store.load(task)) is not None]
         if not results:
@@ -63,12 +63,19 @@ def perform(asked: argparse.Namespace) -> None:
     print(write_report(recorded, experiment, asked.report or folder, stem + chosen))
 
 
-def take(begun: dict[str, Any] | None, tasks: Sequence[Task], store: Store) -> None:
-    """Keep the results of another run for the tasks that it has with the same settings, where there are none yet."""
+def take(
+    begun: dict[str, Any] | None, tasks: Sequence[Task], store: Store, used: Used = every_setting
+) -> None:
+    """Keep the results of another run for the tasks that it has with the same settings, where there are none yet.
+
+    used: the settings of a task that change its result; the others may differ.
+    """
     asked = {task.key: task for task in tasks}
     for other, result in results_of(begun) if begun else ():
         task = asked.get(other.key)
-        if task is not None and as_stored(task.settings) == other.settings and store.load(task) is None:
+        if task is None or store.load(task) is not None:
+            continue
+        if as_stored(used(task.method, task.settings)) == used(other.method, other.settings):
             store.save(task, result)
 
 

@@ -32,6 +32,7 @@ KINDS = {  # of open observations
 FEW = 2  # open figures that the first screen names
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
+Used = Callable[[str, dict[str, Any]], dict[str, Any]]  # (method, settings) -> those that change the result
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
 
@@ -214,7 +215,7 @@ def of_full(name: str, results: Results, experiment: ModuleType) -> str:
     """Return how many of the tasks that were run are also tasks of *full*, nearest to the paper."""
     if name == "full":
         return ""
-    used: Callable[[str, dict[str, Any]], dict[str, Any]] = getattr(experiment, "used", every_setting)
+    used: Used = getattr(experiment, "used", every_setting)
     whole = {
         task.key: as_stored(used(task.method, task.settings))
         for task in experiment.tasks(experiment.PRESETS["full"])

@@ -468,6 +468,24 @@ def test_a_run_goes_on_from_a_report(toy: SimpleNamespace) -> None:
     assert " 3 " in line
 
 
+def test_settings_that_a_method_does_not_use_may_differ(
+    toy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
+    part = Path("out/nca-small-wine.json")
+    found = json.loads(part.read_text(encoding="utf-8"))
+    found["results"][0]["settings"]["other"] = 1
+    found["results"][1]["settings"]["another"] = 1
+    part.write_text(json.dumps(found), encoding="utf-8")
+
+    def used(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in settings.items() if name != "other"}
+
+    monkeypatch.setattr(command.of("nca"), "used", used, raising=False)
+    assert command.main(["nca", "--begin", str(part), "--only", "wine", "--folder", "new"]) == 0
+    assert len(calls(toy.calls)) == 4  # three, and the one with another setting again
+
+
 def test_only_results_of_the_same_settings_are_taken(toy: SimpleNamespace) -> None:
     assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
     part = Path("out/nca-small-wine.json")
