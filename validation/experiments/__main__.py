@@ -52,14 +52,15 @@ def perform(asked: argparse.Namespace) -> None:
     folder = asked.folder or Path("results") / stem
     store = Store(folder)
     begun = None if asked.begin is None else recorded_in(asked.begin)
-    take(begun, tasks, store, getattr(experiment, "used", every_setting))
+    used: Used = getattr(experiment, "used", every_setting)
+    take(begun, tasks, store, used)
     if asked.so_far:
         results = [(task, result) for task in tasks if (result := store.load(task)) is not None]
         if not results:
             raise ValueError(f"nothing in {folder} has a result yet; leave --so-far out")
     else:
         results = run(experiment.measure, tasks, store, asked.n_jobs, asked.dask)
-    recorded = record(asked.name, asked.preset, results, asked.only, begun)
+    recorded = record(asked.name, asked.preset, results, asked.only, begun, used)
     print(write_report(recorded, experiment, asked.report or folder, stem + chosen))
 
 

@@ -68,10 +68,12 @@ def record(
     results: Results,
     only: Sequence[str] | None = None,
     begun: dict[str, Any] | None = None,
+    used: Used | None = None,
 ) -> dict[str, Any]:
     """Everything the report is made from, for JSON: with the command, the versions and the size of the machine.
 
-    begun: the record of another run that some of the results are taken from.
+    begun: the record of another run that some of the results are taken from. used: the settings of a task that change
+    its result; None: all.
     """
     chosen = ["--only", ",".join(only)] if only else []
     made = {
@@ -80,8 +82,12 @@ def record(
         "cores": os.cpu_count(),
     }
     if begun is not None:
-        theirs = {task.key: (task.settings, result) for task, result in results_of(begun)}
-        taken = sum(theirs.get(task.key) == (as_stored(task.settings), result) for task, result in results)
+        of = used or every_setting
+        theirs = {task.key: (of(task.method, task.settings), result) for task, result in results_of(begun)}
+        taken = sum(
+            theirs.get(task.key) == (as_stored(of(task.method, task.settings)), result)
+            for task, result in results
+        )
         made["begun"] = {**begun["environment"], "taken": taken}
     kept = [{**task._asdict(), "result": result} for task, result in results]
     return {"experiment": name, "preset": preset, "environment": made, "results": kept}

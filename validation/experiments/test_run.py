@@ -484,6 +484,7 @@ def test_settings_that_a_method_does_not_use_may_differ(
     monkeypatch.setattr(command.of("nca"), "used", used, raising=False)
     assert command.main(["nca", "--begin", str(part), "--only", "wine", "--folder", "new"]) == 0
     assert len(calls(toy.calls)) == 4  # three, and the one with another setting again
+    assert json.loads(Path("new/nca-small-wine.json").read_text())["environment"]["begun"]["taken"] == 2
 
 
 def test_only_results_of_the_same_settings_are_taken(toy: SimpleNamespace) -> None:
