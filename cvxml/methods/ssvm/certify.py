@@ -42,6 +42,7 @@ from cvxml.core.clock import watched
 from cvxml.core.inputs import indexed_dual
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit_scale
 from cvxml.core.result import Certificate, Dual
+from cvxml.family.geometry.symmetric import quadratic
 from cvxml.family.losses.groups import Slack
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.base import Block, Duals, View, Weights
@@ -49,6 +50,7 @@ from cvxml.family.theorem import theorem
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ssvm.inference import loss_augmented, nearest, point_at, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.negative_weights import negative_weights
 from cvxml.numbers.rational import plane
 from cvxml.numbers.rounding import Seen, images
 
@@ -56,6 +58,8 @@ NO_NU, NO_EXCHANGES = np.empty(0), np.empty((0, 3), dtype=np.intp)
 ROOM = 1.01  # for products of errors
 TINY = 1e-300  # more than all losses by underflow
 BLOCK = 2**18  # pairs at a time
+ROUNDS = 8  # of more sets, where W = 0 is to be proved optimal
+NEAR = 1e-6  # largest squared distance with which these sets are found
 
 
 class Sets:
@@ -230,6 +234,36 @@ def duals_at_zero(
     return (sets, duals) if Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0 else None
 
 
+def clearer_weights(
+    p: Instance, known: IntArray, worst: FloatArray, q: FloatArray, sets: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Return weights of some of these sets whose matrix G has clearly negative eigenvalues only; else the given ones.
+
+    Such weights prove W = 0 optimal, and rounding them does not matter. A solver may end with G = 0 up to rounding.
+    q (m,), sets, known, worst: as in `duals_at_zero`.
+    """
+    on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
+    if len(np.unique(sets[on, 0])) < n:
+        return q, sets
+    shares, highest = scaled(q[on], sets[on]), sets[on]
+    for _ in range(ROUNDS):
+        G = Sets(highest, known, n).weights(Duals(p.C * shares, np.arange(len(shares))))
+        found = negative_weights(p.X, highest, shares, Weights(G.pairs, G.w / p.C))
+        if found.q is not None:
+            clear = duals_at_zero(p, known, worst, found.q, highest) is not None
+            return (found.q, highest) if clear else (q, sets)
+        size = float(np.abs(quadratic(p.X - p.X[0], found.metric)).max())
+        others = of_points(inferred(p, found.metric * (NEAR / size)).worst) if size > 0 else highest
+        more = np.unique(np.concatenate([highest, others[delta(p, others) == worst[others[:, 0]]]]), axis=0)
+        if len(more) == len(highest):
+            break
+        both = np.concatenate([more, highest])
+        places = np.unique(both, axis=0, return_inverse=True)[1].ravel()[len(more) :]
+        shares = np.bincount(places, shares, minlength=len(more)).astype(np.float64)
+        highest = more
+    return q, sets
+
+
 def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
     """Return G - sum nu (X_ij - X_il) as weights on pairs. nu (e,): dual variables of the exchanges i, j, l (e, 3)."""
     return Weights(
@@ -332,6 +366,8 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     of range.
     """
     found, (q, with_q) = inferred(p, W), read(p, dual)
+    if found.zero:
+        q, with_q = clearer_weights(p, members(found.latent), found.largest, q, with_q)
     sets = np.concatenate([with_q, of_points(found.worst)])
     proof, repaired = theorem.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])
     if found.zero and duals_at_zero(p, members(found.latent), found.largest, q, with_q) is not None:

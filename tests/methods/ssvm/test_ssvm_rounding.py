@@ -12,10 +12,12 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray, examine, unit_scale
-from cvxml.core.result import Certificate
-from cvxml.methods.ssvm.certify import _missed, certify
+from cvxml.core.result import Certificate, Status
+from cvxml.family.rows.base import Weights
+from cvxml.methods.ssvm.certify import _missed, certify, inferred, members
 from cvxml.methods.ssvm.inference import loss_augmented, point_at
 from cvxml.methods.ssvm.instance import Instance, instance
+from cvxml.methods.ssvm.negative_weights import negative_weights
 from tests.instances import fractions, random_data
 
 Sets = list[tuple[int, ...]]
@@ -387,3 +389,36 @@ def test_zero_is_not_proved_by_weights_on_other_sets_than_the_worst_of_every_poi
     assert proof.objective == pytest.approx(1)
     assert proof.lower_bound <= 1 / 225
     assert not proof.proves(1e-3)
+
+
+@pytest.mark.parametrize("seed", [2, 7, 14, 15, 16])
+def test_zero_is_proved_stationary_by_weights_that_rounding_does_not_spoil(seed: int) -> None:
+    """The labels are noise: W = 0 is stationary, and the solver's own weights have G = 0 up to rounding."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((16, 3)), np.arange(16) % 2
+    solution = cvxml.solve("ssvm", X, y)
+    assert not solution.metric.any()
+    assert solution.status is Status.STATIONARY
+    p = instance(X, y)
+    lists = members(inferred(p, solution.metric).latent)
+    dual = solution.certificate.dual
+    G = np.zeros((3, 3))
+    for weight, (i, *others) in zip(dual["q"], dual["q_index"].tolist(), strict=True):
+        G += weight * sum(np.outer(X[i] - X[j], X[i] - X[j]) for j in others)
+    for i, j in lists.tolist():
+        G -= np.outer(X[i] - X[j], X[i] - X[j])
+    assert np.linalg.eigvalsh(G)[-1] < -1e-8
+    assert (np.bincount(dual["q_index"][:, 0], dual["q"]) == 1).all()
+
+
+def test_no_weights_are_returned_if_the_matrix_cannot_be_negative() -> None:
+    """Every point has one set. For G = 0, or a G with a positive eigenvalue, no other weights exist."""
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    sets = np.column_stack([np.arange(6), np.roll(np.arange(6), 1), np.roll(np.arange(6), 2)])
+    pairs = np.concatenate([sets[:, :2], sets[:, ::2]])
+    for weight in (0.0, 1.0):
+        assert negative_weights(X, sets, np.ones(6), Weights(pairs, np.full(12, weight))).q is None
+    assert negative_weights(np.ones((6, 2)), sets, np.ones(6), Weights(pairs, np.zeros(12))).q is None
+    found = negative_weights(X, sets, np.ones(6), Weights(pairs, np.full(12, -1.0))).q
+    assert found is not None
+    assert (found == 1).all()

@@ -1,0 +1,94 @@
+"""Weights of sets whose matrix has clearly negative eigenvalues only: they prove the metric 0 optimal.
+
+The convex step is optimal at W = 0 if weights q of the sets with the largest Delta, which sum to 1 for each point, make
+G = sum_i (sum_h q_ih X_ih - X_ih*) negative semidefinite; X_ih is the sum of (x_i - x_j)(x_i - x_j)^T over j in h. A
+solver minimizes the positive part of G, and may end with G = 0 up to rounding, where a proof fails by the last digit.
+
+The method of Frank and Wolfe lowers a smooth bound of the largest eigenvalue of G instead. Each step moves weight to
+the set of each point that is nearest in the metric that is the gradient of this bound.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.clock import watched
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.rows.base import Weights
+
+STEPS = 500
+RANK = 1e-10  # directions in which the points vary relatively less are left out
+CLEARLY = 1e-9  # share of the largest eigenvalue of the sets by which that of G must be below 0
+WHOLE = 2**40  # the weights are whole multiples of 1 / WHOLE, which floats add without an error
+LARGEST = 2**22  # numbers of the differences of all sets, up to which a search is made
+
+
+class Search(NamedTuple):
+    """The result of a search. q (m,): the weights, or None if none are found. metric (d, d): the last gradient."""
+
+    q: FloatArray | None
+    metric: FloatArray
+
+
+def negative_weights(X: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -> Search:
+    """Return weights (m,) of the sets whose matrix has clearly negative eigenvalues only, if some are found.
+
+    X (n, d): the points. sets (m, 1 + k): a point and its set. q (m,): the weights to start from, which sum to 1 for
+    each point. G: their matrix, as weights on pairs.
+    """
+    T = _whitening(X)  # other coordinates of the span do not change the signs of the eigenvalues
+    metric = T @ T.T
+    if T.shape[1] == 0 or sets.size * T.shape[1] > LARGEST:
+        return Search(None, metric)
+    P = X @ T
+    E = P[sets[:, :1]] - P[sets[:, 1:]]
+    pairs = P[G.pairs[:, 0]] - P[G.pairs[:, 1]]
+    at, of_sets = (pairs.T * G.w) @ pairs, _spread(E, q)
+    width = float(np.linalg.norm(of_sets, 2))
+    order = np.argsort(sets[:, 0], kind="stable")
+    first = np.unique(sets[order, 0], return_index=True)[1]
+    for step in watched(range(STEPS if width > 0 else 0)):
+        w, U = np.linalg.eigh(at)
+        if w[-1] < -CLEARLY * width:
+            return Search(_whole_shares(q, sets[:, 0]), metric)
+        root = U * np.exp((w - w[-1]) * ((step + 1) / (2 * width)))
+        metric = (T @ root) @ (T @ root).T
+        lengths = np.sum((E @ root) ** 2, axis=(1, 2))
+        nearest = np.zeros(len(sets))
+        for start, end in zip(first, [*first[1:], len(sets)], strict=True):
+            nearest[order[start + np.argmin(lengths[order[start:end]])]] = 1.0
+        part, moved = 2 / (step + 2), _spread(E, nearest) - of_sets
+        q, of_sets, at = q + part * (nearest - q), of_sets + part * moved, at + part * moved
+    return Search(None, metric)
+
+
+def _spread(E: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the sum of weight_s e e^T over the rows e of E (m, k, r), with a weight for each s of the first axis."""
+    rows = E[weights > 0]
+    flat = rows.reshape(-1, E.shape[2])
+    spread: FloatArray = (flat.T * np.repeat(weights[weights > 0], E.shape[1])) @ flat
+    return spread
+
+
+def _whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
+    """Return the weights q (m,) rounded to multiples of 1 / WHOLE, so that those of each point sum to 1 exactly.
+
+    point (m,): the point that each weight belongs to.
+    """
+    whole = np.floor(q * WHOLE)
+    for i in np.unique(point):
+        own = np.flatnonzero(point == i)
+        whole[own[np.argmax(q[own])]] += WHOLE - whole[own].sum()
+    return np.asarray(whole / WHOLE, dtype=np.float64)
+
+
+def _whitening(X: FloatArray) -> FloatArray:
+    """Return T (d, r): the points X T have the same variance in all directions of their span."""
+    size = np.abs(X).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    unit = X / size
+    _, lengths, V = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)
+    large = lengths > RANK * lengths.max(initial=0.0)
+    return np.asarray((V[large] / lengths[large, None] / size).T, dtype=np.float64)
