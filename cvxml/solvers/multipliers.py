@@ -25,7 +25,8 @@ if there are many rows.
 Heavy hinge: the hinge is called heavy if c is far larger than the final dual variables, for example in LMNN with mu
 near 1. Then the violated margins cost far more than <C, M> at the start. In this case g starts at the ratio of both
 costs, so that a is about as large as in the end, and tau follows <C, M>. A round that does not end near the minimum is
-continued, and only one of g and tau falls at a time. The violated margins also cost far more than <C, M> if many are
+continued, and only one of g and tau falls at a time. The hinge is also treated as heavy from the first round on that
+ends far from its minimum. The violated margins also cost far more than <C, M> if many are
 violated at every metric. Then the rounds may stall, and choose_solver.py solves again without these changes.
 """
 
@@ -50,10 +51,14 @@ ROUNDING = 1e-15  # a relative gap below this is rounding
 CENTRED = 1.0  # a round ends when the Newton decrement is at most CENTRED^2 tau
 LATE_DECREMENT = 2.0  # when the Newton decrement is at most this^2 tau, the rows at their kink hardly change
 HEAVY = 10.0  # the hinge is heavy if violated margins cost more than this many times <C, M> at the start
+FAR = 100.0  # the hinge is heavy too if a round ends with a Newton decrement above this many times tau
 EMPTY = 1e6  # if they cost more than this many times <C, M>, M is 0 up to rounding and the hinge is not heavy
 BALANCE = 4.0  # with a heavy hinge, g falls if the excess of the rows is above this times tau r
 CONTINUED = 5  # with a heavy hinge, a round is continued at most this many times
 HEAVY_CG = Limits(steps=100, residual=0.1)  # with a heavy hinge, less exact Newton directions lead nowhere
+MANY_MORE = (
+    2.0  # in a first round, rows are added again after the next step if their number grew by more than this
+)
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
 ERROR = 1e-11  # relative error of products of points, with room: they are used while it is below the gap
@@ -181,12 +186,14 @@ class Multipliers:
             self.tau = 0.5 * share * cost / len(M)
         if self.margin.hard:
             self.unit = self.value() / len(M)
-        self.round()
+        self.round(fresh=True)
 
     def step(self) -> bool:
         """Run another round, with new multipliers, width and tau; False if rounding prevents a step."""
         if self.left() <= ROUNDING * self.value():
             return False
+        if self.may_be_heavy and self.heavy == 1 and self.decrement > FAR * self.tau:
+            self.heavy = HEAVY
         if self.heavy > 1:
             return self._heavy_step()
         self.price = self.slopes(self.x)
@@ -267,8 +274,13 @@ class Multipliers:
         a = self.slopes(self.x)
         return Duals(a[a > 0], self.key[a > 0])
 
-    def round(self) -> bool:
-        """Take Newton steps until M is near the minimum for the present b, g and tau; False if no step was possible."""
+    def round(self, fresh: bool = False) -> bool:
+        """Take Newton steps until M is near the minimum for the present b, g and tau; False if no step was possible.
+
+        fresh: True for the first round. Its first steps may go far, because rows that are not held do not stop them. So
+        rows are also added after the first step, and after the next ones as long as their number grows fast. Otherwise
+        millions of rows could be violated before the next look.
+        """
         self.decrement = before = np.inf
         for k in watched(range(MAX_NEWTON_STEPS)):
             if k and k % LOOK == 0:
@@ -276,6 +288,10 @@ class Multipliers:
                     self.away()
                 before = self.decrement
                 self.look()
+            elif fresh and k:
+                held = len(self.key)
+                self.look()
+                fresh = len(self.key) > MANY_MORE * held
             with np.errstate(all="ignore"):  # NaN and inf raise an error below
                 try:
                     if self.newton():

@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
+from cvxml import datasets
 from cvxml.core.result import Status, Step
 from cvxml.family.geometry.symmetric import squares
 from cvxml.family.rows.triplets import Triplets
@@ -145,6 +146,34 @@ def test_a_heavy_hinge_is_certified(mu: float) -> None:
     found = cvxml.solve("lmnn", X, y, mu=mu, tol=1e-4)
     assert found.status is Status.CONVERGED
     assert found.certificate.proves(1e-4)
+
+
+@pytest.mark.parametrize(("n", "d", "mu"), [(100, 30, 0.999), (150, 40, 0.9999)])
+def test_rounds_that_end_far_from_their_minimum_are_continued(n: int, d: int, mu: float) -> None:
+    """The first sample has no heavy hinge, and the rounds on all rows would stall at a gap of 27 % and more."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 5
+    X = rng.standard_normal((5, d))[y] + rng.standard_normal((n, d))
+    solution = cvxml.solve("lmnn", X, y, mu=mu, tol=1e-3)
+    assert solution.status is Status.CONVERGED
+    assert solution.certificate.proves(1e-3)
+
+
+@pytest.mark.slow
+def test_a_first_round_does_not_run_into_rows_that_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raw digits: five steps without a look at the other rows violated ten times as many as the optimum has."""
+    X, y = datasets.load("digits")
+    X, y = datasets.subsample(X, y, 600)
+    look, held = Multipliers.look, []
+
+    def seen(self: Multipliers) -> None:
+        look(self)
+        held.append(len(self.key))
+
+    monkeypatch.setattr(Multipliers, "look", seen)
+    solution = cvxml.solve("lmnn", X, y, tol=1e-3)
+    assert solution.certificate.proves(1e-3)
+    assert max(held) < 200_000
 
 
 @pytest.mark.parametrize(
