@@ -56,9 +56,8 @@ EMPTY = 1e6  # if they cost more than this many times <C, M>, M is 0 up to round
 BALANCE = 4.0  # with a heavy hinge, g falls if the excess of the rows is above this times tau r
 CONTINUED = 5  # with a heavy hinge, a round is continued at most this many times
 HEAVY_CG = Limits(steps=100, residual=0.1)  # with a heavy hinge, less exact Newton directions lead nowhere
-MANY_MORE = (
-    2.0  # in a first round, rows are added again after the next step if their number grew by more than this
-)
+MANY_POINTS = 500  # with more points, a first round looks at the rows more often
+MANY_MORE = 2.0  # a first round looks again after the next step if the number of rows grew by more than this
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
 ERROR = 1e-11  # relative error of products of points, with room: they are used while it is below the gap
@@ -186,7 +185,7 @@ class Multipliers:
             self.tau = 0.5 * share * cost / len(M)
         if self.margin.hard:
             self.unit = self.value() / len(M)
-        self.round(fresh=True)
+        self.round(fresh=len(self.Y) > MANY_POINTS)
 
     def step(self) -> bool:
         """Run another round, with new multipliers, width and tau; False if rounding prevents a step."""
@@ -277,9 +276,9 @@ class Multipliers:
     def round(self, fresh: bool = False) -> bool:
         """Take Newton steps until M is near the minimum for the present b, g and tau; False if no step was possible.
 
-        fresh: True for the first round. Its first steps may go far, because rows that are not held do not stop them. So
-        rows are also added after the first step, and after the next ones as long as their number grows fast. Otherwise
-        millions of rows could be violated before the next look.
+        fresh: True for the first round with many points. Its first steps may go far, because rows that are not held do
+        not stop them. So rows are also added after the first step, and after the next ones as long as their number
+        grows fast. Otherwise millions of rows could be violated before the next look.
         """
         self.decrement = before = np.inf
         for k in watched(range(MAX_NEWTON_STEPS)):
