@@ -306,7 +306,7 @@ def test_the_site_can_show_every_formula(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "details"), [("Unreleased", "docs/changes_03.md"), ("0.2.0", "docs/history.md")]
+    ("version", "details"), [("0.3.0", "docs/changes_03.md"), ("0.2.0", "docs/history.md")]
 )
 def test_the_section_of_a_version_is_short_and_links_the_details(version: str, details: str) -> None:
     section = read(ROOT / "CHANGELOG.md").split(f"\n## [{version}]")[1].split("\n## ")[0]
