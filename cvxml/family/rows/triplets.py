@@ -29,7 +29,7 @@ from cvxml.family.rows.base import (
     places,
 )
 
-SCANNED = 2**19  # distances of one block of a scan: 4 MiB, which a processor's cache holds
+BLOCK = 2**19  # distances of one block of a scan: 4 MiB, which a processor's cache holds
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
@@ -98,7 +98,7 @@ class Triplets(NamedTuple):
                 found.append((row[low] * n + l[at[low]], v[low], moved[low]))
             return found
 
-        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // SCANNED)
+        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK)
         for found in side_by_side(look, [some for some in parts if len(some)]):
             yield from found
 
