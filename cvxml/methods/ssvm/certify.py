@@ -59,6 +59,7 @@ ROOM = 1.01  # for products of errors
 TINY = 1e-300  # more than all losses by underflow
 BLOCK = 2**18  # pairs at a time
 ROUNDS = 8  # of more sets, where W = 0 is to be proved optimal
+LARGEST = 2**22  # numbers of the differences of all sets, up to which other weights are tried
 NEAR = 1e-6  # largest squared distance with which these sets are found
 
 
@@ -243,7 +244,7 @@ def clearer_weights(
     q (m,), sets, known, worst: as in `duals_at_zero`.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
-    if len(np.unique(sets[on, 0])) < n:
+    if len(np.unique(sets[on, 0])) < n or sets.size * p.X.shape[1] > LARGEST:
         return q, sets
     shares, highest = scaled(q[on], sets[on]), sets[on]
     for _ in range(ROUNDS):

@@ -22,7 +22,6 @@ STEPS = 500
 RANK = 1e-10  # directions in which the points vary relatively less are left out
 CLEARLY = 1e-9  # share of the largest eigenvalue of the sets by which that of G must be below 0
 WHOLE = 2**40  # the weights are whole multiples of 1 / WHOLE, which floats add without an error
-LARGEST = 2**22  # numbers of the differences of all sets, up to which a search is made
 
 
 class Search(NamedTuple):
@@ -40,7 +39,7 @@ def negative_weights(X: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -
     """
     T = _whitening(X)  # other coordinates of the span do not change the signs of the eigenvalues
     metric = T @ T.T
-    if T.shape[1] == 0 or sets.size * T.shape[1] > LARGEST:
+    if T.shape[1] == 0:
         return Search(None, metric)
     P = X @ T
     E = P[sets[:, :1]] - P[sets[:, 1:]]
