@@ -14,15 +14,14 @@ other. All other differences are counted: another status, or a verdict that is u
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cvxml.methods import names
-from validation.benchmarks.versions import ROOT, worker
+from validation.benchmarks.versions import ROOT, asked, worker
 
 # The weights of its basis metrics are part of the problem, and are solved for: those of two copies differ in the last
 # digits, and so do the optima.
@@ -79,14 +78,6 @@ class Difference(NamedTuple):
     other: str
     this: str
     wrong: bool
-
-
-def asked(process: subprocess.Popen[str], *question: Any) -> Any:
-    """The answer of a worker to one question."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    print(json.dumps(question), file=process.stdin, flush=True)
-    return json.loads(process.stdout.readline())
 
 
 def apart(first: Sequence[float], second: Sequence[float]) -> bool:

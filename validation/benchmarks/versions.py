@@ -63,12 +63,17 @@ def worker(root: Path, program: str = WORKER) -> subprocess.Popen[str]:
     )
 
 
-def solved(process: subprocess.Popen[str], method: str, data: str) -> list[Any]:
-    """Return [seconds or None, status or error, gap] of one solve."""
+def asked(process: subprocess.Popen[str], *question: Any) -> Any:
+    """Return the answer of a worker to one question."""
     assert process.stdin is not None
     assert process.stdout is not None
-    print(json.dumps([method, data, LIMIT]), file=process.stdin, flush=True)
-    answer: list[Any] = json.loads(process.stdout.readline())
+    print(json.dumps(question), file=process.stdin, flush=True)
+    return json.loads(process.stdout.readline())
+
+
+def solved(process: subprocess.Popen[str], method: str, data: str) -> list[Any]:
+    """Return [seconds or None, status or error, gap] of one solve."""
+    answer: list[Any] = asked(process, method, data, LIMIT)
     return answer
 
 

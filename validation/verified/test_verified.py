@@ -21,6 +21,7 @@ from cvxml.cli.main import run as command
 from cvxml.core.result import load
 from cvxml.methods.boostmetric import threshold
 from cvxml.methods.lmnn import MIN_MU
+from cvxml.methods.nca import exact as nca_exact
 from cvxml.methods.rtml import LEAST_WIDTH
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.saved import recertify
@@ -72,6 +73,25 @@ def same_as_exact(solution: cvxml.Solution, folder: Path) -> None:
 def test_golden_cases_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     same_as_exact(cvxml.solve(case.formula, case.X, case.y, **case.params), tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", [3, 4, 5, 8])
+def test_a_mixture_that_is_no_short_fraction_costs_no_digits(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NCA mixes two bounds by theta. Every theta above the smallest is right too."""
+    smallest, mixed = nca_exact._smallest_theta, []
+
+    def longer(Z_R: Any, Z_I: Any) -> Fraction | None:
+        theta = smallest(Z_R, Z_I)
+        mixed.append(theta)
+        return None if theta is None else (theta + Fraction(1, 3)) / 2
+
+    monkeypatch.setattr(nca_exact, "_smallest_theta", longer)
+    X = np.random.default_rng(seed).standard_normal((18, 2))
+    same_as_exact(cvxml.solve("nca", X, np.arange(18) % 2), tmp_path)
+    assert any(theta is not None for theta in mixed)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

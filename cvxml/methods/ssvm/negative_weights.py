@@ -1,11 +1,15 @@
 """Weights of sets whose matrix has clearly negative eigenvalues only: they prove the metric 0 optimal.
 
-The convex step is optimal at W = 0 if weights q of the sets with the largest Delta, which sum to 1 for each point, make
-G = sum_i (sum_h q_ih X_ih - X_ih*) negative semidefinite; X_ih is the sum of (x_i - x_j)(x_i - x_j)^T over j in h. A
-solver minimizes the positive part of G, and may end with G = 0 up to rounding, where a proof fails by the last digit.
+Let X_ih be the sum of (x_i - x_j)(x_i - x_j)^T over j in h. For each point, q gives weights to the sets with the
+largest Delta, and they sum to 1. The convex step is optimal at W = 0 if the matrix
 
-The method of Frank and Wolfe lowers a smooth bound of the largest eigenvalue of G instead. Each step moves weight to
-the set of each point that is nearest in the metric that is the gradient of this bound.
+    G = sum_i (sum_h q_ih X_ih - X_ih*)
+
+is negative semidefinite for some such q. A solver makes the positive part of G small. It may end with G = 0 up to
+rounding, and then the last digit decides if q is a proof.
+
+The method of Frank and Wolfe makes the largest eigenvalue of G small instead, through a smooth upper bound. The
+gradient of this bound is a metric. Each step moves weight to the set of each point that is nearest in this metric.
 """
 
 from __future__ import annotations
