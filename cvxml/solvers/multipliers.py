@@ -56,8 +56,7 @@ EMPTY = 1e6  # if they cost more than this many times <C, M>, M is 0 up to round
 BALANCE = 4.0  # with a heavy hinge, g falls if the excess of the rows is above this times tau r
 CONTINUED = 5  # with a heavy hinge, a round is continued at most this many times
 HEAVY_CG = Limits(steps=100, residual=0.1)  # with a heavy hinge, less exact Newton directions lead nowhere
-MANY_POINTS = 500  # with more points, a first round looks at the rows more often
-MANY_MORE = 2.0  # a first round looks again after the next step if the number of rows grew by more than this
+MANY_POINTS = 500  # with more points, a first round also looks at the rows after its first step
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
 ERROR = 1e-11  # relative error of products of points, with room: they are used while it is below the gap
@@ -277,8 +276,8 @@ class Multipliers:
         """Take Newton steps until M is near the minimum for the present b, g and tau; False if no step was possible.
 
         fresh: True for the first round with many points. Its first steps may go far, because rows that are not held do
-        not stop them. So rows are also added after the first step, and after the next ones as long as their number
-        grows fast. Otherwise millions of rows could be violated before the next look.
+        not stop them. So rows are also added after the first step. Otherwise millions of rows could be violated before
+        the next look.
         """
         self.decrement = before = np.inf
         for k in watched(range(MAX_NEWTON_STEPS)):
@@ -287,10 +286,8 @@ class Multipliers:
                     self.away()
                 before = self.decrement
                 self.look()
-            elif fresh and k:
-                held = len(self.key)
+            elif fresh and k == 1:
                 self.look()
-                fresh = len(self.key) > MANY_MORE * held
             with np.errstate(all="ignore"):  # NaN and inf raise an error below
                 try:
                     if self.newton():

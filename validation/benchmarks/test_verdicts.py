@@ -51,3 +51,17 @@ def test_intervals_are_apart_only_beyond_their_rounding() -> None:
     assert verdicts.apart([1.5, 2.0, 0.0], [0.0, 1.0, 0.0])
     assert not verdicts.apart([0.0, 1.0, 0.25], [1.5, 2.0, 0.25])
     assert not verdicts.apart([0.0, 1.0, 0.0], [0.5, 0.6, 0.0])
+
+
+@pytest.mark.parametrize(("method", "wrong"), [("lmnn", True), ("plml", False)])
+def test_optima_of_problems_with_weights_that_are_solved_for_may_differ(
+    method: str, wrong: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(interval: list[float], what: str, *question: Any) -> Any:
+        return ["CONVERGED", "global", interval, [[1.0]]] if what == "solve" else "certified"
+
+    monkeypatch.setattr(verdicts, "asked", asked)
+    both = [[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]]
+    (found,) = verdicts.differences(both, method, 0, Counter())  # type: ignore[arg-type]
+    assert found.what == "interval"
+    assert found.wrong is wrong

@@ -41,7 +41,7 @@ def negative_weights(X: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -
     X (n, d): the points. sets (m, 1 + k): a point and its set. q (m,): the weights to start from, which sum to 1 for
     each point. G: their matrix, as weights on pairs.
     """
-    T = _whitening(X)  # other coordinates of the span do not change the signs of the eigenvalues
+    T = _span(X)  # other coordinates of the span do not change the signs of the eigenvalues
     metric = T @ T.T
     if T.shape[1] == 0:
         return Search(None, metric)
@@ -87,11 +87,11 @@ def _whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
     return np.asarray(whole / WHOLE, dtype=np.float64)
 
 
-def _whitening(X: FloatArray) -> FloatArray:
-    """Return T (d, r): the points X T have the same variance in all directions of their span."""
+def _span(X: FloatArray) -> FloatArray:
+    """Return T (d, r): the rows of X T are the points in r coordinates of their span, in units of their features."""
     size = np.abs(X).max(axis=0)
     size = np.where(size > 0, size, 1.0)
     unit = X / size
     _, lengths, V = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)
     large = lengths > RANK * lengths.max(initial=0.0)
-    return np.asarray((V[large] / lengths[large, None] / size).T, dtype=np.float64)
+    return np.asarray((V[large] / size).T, dtype=np.float64)

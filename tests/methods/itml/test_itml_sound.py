@@ -16,8 +16,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
-from cvxml.core.metric import examine
+from cvxml.core.metric import FloatArray, examine
 from cvxml.core.report import Verdict
+from cvxml.family.regularizers import logdet
+from cvxml.family.regularizers.definite import Definite, definite
 from cvxml.methods import get
 from cvxml.methods.itml import Instance, instance
 from tests.methods.glml.test_glml_sound import Rows, fractions, inverse
@@ -139,3 +141,17 @@ def test_a_metric_that_is_singular_to_rounding_is_not_refuted_for_it() -> None:
     assert report.verdict == "inconclusive"
     assert "singular" in report.reasons[0]
     assert cvxml.check("itml", X, y, np.ones((2, 2)), diagnosed=False).verdict == "refuted"
+
+
+def test_a_proof_in_all_features_takes_three_decompositions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more features than points: those of the metric, of what is left of the prior, and of their product."""
+    sizes = []
+
+    def counted(S: FloatArray, error: FloatArray) -> Definite | None:
+        sizes.append(len(S))
+        return definite(S, error)
+
+    monkeypatch.setattr(logdet, "definite", counted)
+    X, y = np.random.default_rng(0).standard_normal((12, 40)), np.arange(12) % 2
+    assert cvxml.solve("itml", X, y).certificate.proves(1e-6)
+    assert sizes.count(40) == 3

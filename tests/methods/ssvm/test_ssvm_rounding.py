@@ -14,10 +14,11 @@ import cvxml
 from cvxml.core.metric import FloatArray, examine, unit_scale
 from cvxml.core.result import Certificate, Status
 from cvxml.family.rows.base import Weights
+from cvxml.methods.ssvm import certify as certifying
 from cvxml.methods.ssvm.certify import _missed, certify, inferred, members
 from cvxml.methods.ssvm.inference import loss_augmented, point_at
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.negative_weights import negative_weights
+from cvxml.methods.ssvm.negative_weights import Search, negative_weights
 from tests.instances import fractions, random_data
 
 Sets = list[tuple[int, ...]]
@@ -408,7 +409,32 @@ def test_zero_is_proved_stationary_by_weights_that_rounding_does_not_spoil(seed:
     for i, j in lists.tolist():
         G -= np.outer(X[i] - X[j], X[i] - X[j])
     assert np.linalg.eigvalsh(G)[-1] < -1e-8
-    assert (np.bincount(dual["q_index"][:, 0], dual["q"]) == 1).all()
+    for i in range(16):
+        assert sum(Fraction(weight) for weight in dual["q"][dual["q_index"][:, 0] == i].tolist()) == 1
+
+
+def on_farthest(X: FloatArray, sets: Any, q: FloatArray, G: Weights) -> Search:
+    """All the weight on the farthest set of each point, which makes G as large as possible."""
+    lengths = np.sum((X[sets[:, :1]] - X[sets[:, 1:]]) ** 2, axis=(1, 2))
+    farthest = [lengths[sets[:, 0] == point].max() for point in sets[:, 0]]
+    return Search((lengths == farthest).astype(float), np.eye(X.shape[1]))
+
+
+@pytest.mark.parametrize("broken", ["weights", "size"])
+def test_weights_that_prove_nothing_do_not_replace_the_solvers(
+    broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With this seed the weights of the solver prove W = 0 stationary."""
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((16, 3)), np.arange(16) % 2
+    if broken == "size":
+        monkeypatch.setattr(certifying, "LARGEST", 0)
+        monkeypatch.setattr(certifying, "negative_weights", None)  # it is not called
+    else:
+        monkeypatch.setattr(certifying, "negative_weights", on_farthest)
+    solution = cvxml.solve("ssvm", X, y)
+    assert not solution.metric.any()
+    assert solution.status is Status.STATIONARY
 
 
 def test_no_weights_are_returned_if_the_matrix_cannot_be_negative() -> None:
