@@ -18,7 +18,7 @@ from cvxml.methods.ssvm import certify as certifying
 from cvxml.methods.ssvm.certify import _missed, certify, inferred, members
 from cvxml.methods.ssvm.inference import loss_augmented, point_at
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.negative_weights import Search, negative_weights
+from cvxml.methods.ssvm.negative_weights import Search, _whole_shares, negative_weights
 from tests.instances import fractions, random_data
 
 Sets = list[tuple[int, ...]]
@@ -445,6 +445,21 @@ def test_no_weights_are_returned_if_the_matrix_cannot_be_negative() -> None:
     for weight in (0.0, 1.0):
         assert negative_weights(X, sets, np.ones(6), Weights(pairs, np.full(12, weight))).q is None
     assert negative_weights(np.ones((6, 2)), sets, np.ones(6), Weights(pairs, np.zeros(12))).q is None
-    found = negative_weights(X, sets, np.ones(6), Weights(pairs, np.full(12, -1.0))).q
-    assert found is not None
-    assert (found == 1).all()
+    wide = np.random.default_rng(0).standard_normal(
+        (6, 9)
+    )  # in four of these directions no two points differ
+    for points in (X, wide):
+        found = negative_weights(points, sets, np.ones(6), Weights(pairs, np.full(12, -1.0))).q
+        assert found is not None
+        assert (found == 1).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_in_whole_shares_sum_to_one_without_an_error(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    point, q = rng.integers(0, 4, 30), rng.random(30)
+    q /= np.bincount(point, q)[point]
+    whole = _whole_shares(q, point)
+    for i in range(4):
+        assert sum(Fraction(weight) for weight in whole[point == i].tolist()) == 1
+    np.testing.assert_allclose(whole, q, rtol=0, atol=1e-10)
