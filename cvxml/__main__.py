@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
 
 def main() -> None:
-    gc.set_threshold(20_000)  # cvxpy makes millions of objects; looking for garbage takes a fifth of its time
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the parent process closed it; no other file may get its number
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
