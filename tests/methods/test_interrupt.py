@@ -24,7 +24,7 @@ import cvxml
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Interrupted, Keep, Watch, interruptible
 from cvxml.methods import get, names
-from cvxml.methods.mlsvm.solver import solve_dual
+from cvxml.methods.mlsvm.solver import no_duals, solve_dual
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli, X, Y
 from tests.instances import CLOSED_FORM, real_data
@@ -88,11 +88,18 @@ def test_a_later_interrupt_keeps_more_and_can_be_resumed(method: str) -> None:
 
 
 @pytest.mark.parametrize("call", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("early", [False, True])
 def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
-    monkeypatch: pytest.MonkeyPatch, call: int
+    monkeypatch: pytest.MonkeyPatch, call: int, early: bool
 ) -> None:
-    """Of the solver inside at a larger lam, or where the metric 0 is proved: no further one is begun."""
+    """Of the solver inside at a larger lam, or where the metric 0 is proved: no further one is begun.
+
+    early: the path to lam ends early, so that lam itself is tried too.
+    """
     points, y = real_data("wine", 60)
+    if early:
+        rng = np.random.default_rng(4)
+        points, y = rng.standard_normal((30, 4)), rng.integers(0, 2, 30)
     calls, ended = [], []
 
     def stopped(problem: Any, starts: Any, tol: float, max_iter: int, callback: Any = None) -> Any:
@@ -108,6 +115,19 @@ def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
     assert solution.status is Status.INTERRUPTED
     assert calls[call:] in ([], [0])  # at most a look at where it stands
     assert solution.lower_bound <= solution.objective
+
+
+@pytest.mark.parametrize("call", [2, 50])
+def test_an_interrupt_never_returns_a_kernel_metric_with_a_larger_gap_than_zero(call: int) -> None:
+    """Kernel values of 1e12: the rounding of the objective is far above the objective itself."""
+    rng = np.random.default_rng(27)
+    points, y = rng.standard_normal((5, 3)) * [1e4, 1e2, 1e-4], np.arange(5) % 2
+    given: dict[str, Any] = {"kernel": "poly", "degree": 3, "lam": 10.0, "n_neighbors": 3}
+    zero = cvxml.certify("kernel_mlsvm", points, y, np.zeros((5, 5)), no_duals(), **given)
+    with pytest.warns(match="interrupted"):
+        stopped = cvxml.solve("kernel_mlsvm", points, y, callback=stop_at(call), **given)
+    proof = stopped.certificate
+    assert proof.gap + proof.rounding <= zero.gap + zero.rounding
 
 
 def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:

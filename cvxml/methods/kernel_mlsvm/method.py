@@ -261,8 +261,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         """
         phi = given.back.T @ linear.metric @ given.back
         found = linear._replace(metric=(phi + phi.T) / 2, proof=None)
-        if found.status is Status.INTERRUPTED:
-            return found
         try:
             proof = self.certify(given, found.metric, found.dual)
             if found.metric.any():
@@ -270,7 +268,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
                 if proof.gap + proof.rounding <= zero.gap + zero.rounding:
                     return found._replace(proof=proof)
                 return found._replace(metric=0 * phi, dual=no_duals(), proof=zero)
-            if not may_be_zero(proof):
+            if found.status is Status.INTERRUPTED or not may_be_zero(proof):
                 return found._replace(proof=proof)
             exactly = (
                 dual

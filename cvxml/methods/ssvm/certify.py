@@ -50,7 +50,7 @@ from cvxml.family.theorem import theorem
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ssvm.inference import loss_augmented, nearest, point_at, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.negative_weights import negative_weights
+from cvxml.methods.ssvm.negative_weights import negative_weights, span, whole_shares
 from cvxml.numbers.rational import plane
 from cvxml.numbers.rounding import Seen, images
 
@@ -59,6 +59,7 @@ ROOM = 1.01  # for products of errors
 TINY = 1e-300  # more than all losses by underflow
 BLOCK = 2**18  # pairs at a time
 ROUNDS = 8  # of more sets, where W = 0 is to be proved optimal
+FEW = 3000  # points up to which other weights are tried
 LARGEST = 2**22  # numbers of the differences of all sets, up to which other weights are tried
 NEAR = 1e-6  # largest squared distance with which these sets are found
 
@@ -238,23 +239,30 @@ def duals_at_zero(
 def clearer_weights(
     p: Instance, known: IntArray, worst: FloatArray, q: FloatArray, sets: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Return weights of some of these sets whose matrix G has clearly negative eigenvalues only; else the given ones.
+    """Return weights of some of these sets that prove W = 0 optimal in spite of rounding; else the given ones.
 
-    Such weights prove W = 0 optimal, and rounding them does not matter. A solver may end with G = 0 up to rounding.
-    q (m,), sets, known, worst: as in `duals_at_zero`.
+    They sum to 1 for each point without an error. A solver may end with G = 0 up to rounding. If the rounded weights
+    then prove nothing, others are searched, whose G has clearly negative eigenvalues only. q (m,), sets, known, worst:
+    as in `duals_at_zero`.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
-    if len(np.unique(sets[on, 0])) < n or sets.size * p.X.shape[1] > LARGEST:
+    if len(np.unique(sets[on, 0])) < n:
         return q, sets
     shares, highest = scaled(q[on], sets[on]), sets[on]
+    whole = whole_shares(shares, highest[:, 0])
+    if duals_at_zero(p, known, worst, whole, highest) is not None:
+        return whole, highest
+    if n > FEW or sets.size * p.X.shape[1] > LARGEST:
+        return q, sets
+    in_span = p._replace(X=span(p.X), C=1.0)
     for _ in range(ROUNDS):
         G = Sets(highest, known, n).weights(Duals(p.C * shares, np.arange(len(shares))))
-        found = negative_weights(p.X, highest, shares, Weights(G.pairs, G.w / p.C))
+        found = negative_weights(in_span.X, highest, shares, Weights(G.pairs, G.w / p.C))
         if found.q is not None:
             clear = duals_at_zero(p, known, worst, found.q, highest) is not None
             return (found.q, highest) if clear else (q, sets)
-        size = float(np.abs(quadratic(p.X - p.X[0], found.metric)).max())
-        others = of_points(inferred(p, found.metric * (NEAR / size)).worst) if size > 0 else highest
+        size = float(np.abs(quadratic(in_span.X - in_span.X[0], found.metric)).max())
+        others = of_points(inferred(in_span, found.metric * (NEAR / size)).worst) if size > 0 else highest
         more = np.unique(np.concatenate([highest, others[delta(p, others) == worst[others[:, 0]]]]), axis=0)
         if len(more) == len(highest):
             break

@@ -23,41 +23,42 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.rows.base import Weights
 
 STEPS = 500
+WORK = 2**30  # floating-point operations of a search, about: problems of many directions get fewer steps
 RANK = 1e-10  # directions in which the points vary relatively less are left out
 CLEARLY = 1e-9  # share of the largest eigenvalue of the sets by which that of G must be below 0
 WHOLE = 2**40  # the weights are whole multiples of 1 / WHOLE, which floats add without an error
 
 
 class Search(NamedTuple):
-    """The result of a search. q (m,): the weights, or None if none are found. metric (d, d): the last gradient."""
+    """The result of a search. q (m,): the weights, or None if none are found. metric (r, r): the last gradient."""
 
     q: FloatArray | None
     metric: FloatArray
 
 
-def negative_weights(X: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -> Search:
+def negative_weights(P: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -> Search:
     """Return weights (m,) of the sets whose matrix has clearly negative eigenvalues only, if some are found.
 
-    X (n, d): the points. sets (m, 1 + k): a point and its set. q (m,): the weights to start from, which sum to 1 for
-    each point. G: their matrix, as weights on pairs.
+    P (n, r): the points in their `span`. sets (m, 1 + k): a point and its set. q (m,): the weights to start from, which
+    sum to 1 for each point. G: their matrix, as weights on pairs.
     """
-    T = _span(X)  # other coordinates of the span do not change the signs of the eigenvalues
-    metric = T @ T.T
-    if T.shape[1] == 0:
+    r = P.shape[1]
+    metric = np.eye(r)
+    if r == 0:
         return Search(None, metric)
-    P = X @ T
     E = P[sets[:, :1]] - P[sets[:, 1:]]
     pairs = P[G.pairs[:, 0]] - P[G.pairs[:, 1]]
     at, of_sets = (pairs.T * G.w) @ pairs, _spread(E, q)
     width = float(np.linalg.norm(of_sets, 2))
     order = np.argsort(sets[:, 0], kind="stable")
     first = np.unique(sets[order, 0], return_index=True)[1]
-    for step in watched(range(STEPS if width > 0 else 0)):
+    affordable = WORK // (10 * r**3 + 4 * E.size * r + 1)
+    for step in watched(range(min(STEPS, affordable) if width > 0 else 0)):
         w, U = np.linalg.eigh(at)
         if w[-1] < -CLEARLY * width:
-            return Search(_whole_shares(q, sets[:, 0]), metric)
+            return Search(whole_shares(q, sets[:, 0]), metric)
         root = U * np.exp((w - w[-1]) * ((step + 1) / (2 * width)))
-        metric = (T @ root) @ (T @ root).T
+        metric = root @ root.T
         lengths = np.sum((E @ root) ** 2, axis=(1, 2))
         nearest = np.zeros(len(sets))
         for start, end in zip(first, [*first[1:], len(sets)], strict=True):
@@ -75,7 +76,7 @@ def _spread(E: FloatArray, weights: FloatArray) -> FloatArray:
     return spread
 
 
-def _whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
+def whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
     """Return the weights q (m,) rounded to multiples of 1 / WHOLE, so that those of each point sum to 1 exactly.
 
     point (m,): the point that each weight belongs to.
@@ -87,11 +88,13 @@ def _whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
     return np.asarray(whole / WHOLE, dtype=np.float64)
 
 
-def _span(X: FloatArray) -> FloatArray:
-    """Return T (d, r): the rows of X T are the points in r coordinates of their span, in units of their features."""
+def span(X: FloatArray) -> FloatArray:
+    """Return the points X (n, d) in coordinates of their span: P (n, r), of about unit scale.
+
+    Each feature is divided by its largest entry first. Both do not change the signs of the eigenvalues of G.
+    """
     size = np.abs(X).max(axis=0)
-    size = np.where(size > 0, size, 1.0)
-    unit = X / size
-    _, lengths, V = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)
-    large = lengths > RANK * lengths.max(initial=0.0)
-    return np.asarray((V[large] / size).T, dtype=np.float64)
+    unit = X / np.where(size > 0, size, 1.0)
+    unit -= unit.mean(axis=0)
+    _, lengths, V = np.linalg.svd(unit, full_matrices=False)
+    return np.asarray(unit @ V[lengths > RANK * lengths.max(initial=0.0)].T, dtype=np.float64)

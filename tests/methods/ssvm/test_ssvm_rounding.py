@@ -15,10 +15,11 @@ from cvxml.core.metric import FloatArray, examine, unit_scale
 from cvxml.core.result import Certificate, Status
 from cvxml.family.rows.base import Weights
 from cvxml.methods.ssvm import certify as certifying
-from cvxml.methods.ssvm.certify import _missed, certify, inferred, members
+from cvxml.methods.ssvm import negative_weights as searching
+from cvxml.methods.ssvm.certify import _missed, certify, clearer_weights, inferred, members
 from cvxml.methods.ssvm.inference import loss_augmented, point_at
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.negative_weights import Search, _whole_shares, negative_weights
+from cvxml.methods.ssvm.negative_weights import Search, negative_weights, span, whole_shares
 from tests.instances import fractions, random_data
 
 Sets = list[tuple[int, ...]]
@@ -413,45 +414,90 @@ def test_zero_is_proved_stationary_by_weights_that_rounding_does_not_spoil(seed:
         assert sum(Fraction(weight) for weight in dual["q"][dual["q_index"][:, 0] == i].tolist()) == 1
 
 
-def on_farthest(X: FloatArray, sets: Any, q: FloatArray, G: Weights) -> Search:
+def on_farthest(P: FloatArray, sets: Any, q: FloatArray, G: Weights) -> Search:
     """All the weight on the farthest set of each point, which makes G as large as possible."""
-    lengths = np.sum((X[sets[:, :1]] - X[sets[:, 1:]]) ** 2, axis=(1, 2))
+    lengths = np.sum((P[sets[:, :1]] - P[sets[:, 1:]]) ** 2, axis=(1, 2))
     farthest = [lengths[sets[:, 0] == point].max() for point in sets[:, 0]]
-    return Search((lengths == farthest).astype(float), np.eye(X.shape[1]))
+    return Search((lengths == farthest).astype(float), np.eye(P.shape[1]))
 
 
-@pytest.mark.parametrize("broken", ["weights", "size"])
-def test_weights_that_prove_nothing_do_not_replace_the_solvers(
+@pytest.mark.parametrize("broken", ["weights", "LARGEST", "FEW"])
+def test_weights_that_prove_nothing_do_not_replace_the_given(
     broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With this seed the weights of the solver prove W = 0 stationary."""
+    """Two sets of the other class for each point, with half of the weight on each: they prove nothing."""
     rng = np.random.default_rng(2)
-    X, y = rng.standard_normal((16, 3)), np.arange(16) % 2
-    if broken == "size":
-        monkeypatch.setattr(certifying, "LARGEST", 0)
-        monkeypatch.setattr(certifying, "negative_weights", None)  # it is not called
-    else:
-        monkeypatch.setattr(certifying, "negative_weights", on_farthest)
-    solution = cvxml.solve("ssvm", X, y)
+    p = instance(rng.standard_normal((16, 3)), np.arange(16) % 2, n_neighbors=1)
+    sets = np.array([(i, (i + step) % 16) for i in range(16) for step in (1, 3)])
+    q, known = np.full(32, 0.5), np.column_stack([np.arange(16), (np.arange(16) + 2) % 16])
+    search = on_farthest if broken == "weights" else None  # for many points or sets it is not called
+    monkeypatch.setattr(certifying, "negative_weights", search)
+    if search is None:
+        monkeypatch.setattr(certifying, broken, 0)
+    given = clearer_weights(p, known, np.ones(16), q, sets)
+    assert given[0] is q
+    assert given[1] is sets
+
+
+@pytest.mark.parametrize("d", [1, 3, 6])
+def test_no_other_weights_are_searched_if_the_given_ones_prove_zero(
+    d: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each point has a twin in the other class, and its own class is farther in one feature only: G is singular."""
+    monkeypatch.setattr(certifying, "negative_weights", None)
+    B = np.random.default_rng(0).integers(-9, 10, (10, d)).astype(float)
+    B[1::2] = B[::2]
+    B[1::2, 0] += 1
+    solution = cvxml.solve("ssvm", np.concatenate([B, B]), np.repeat([0, 1], 10), n_neighbors=1)
     assert not solution.metric.any()
     assert solution.status is Status.STATIONARY
 
 
-def test_no_weights_are_returned_if_the_matrix_cannot_be_negative() -> None:
+@pytest.mark.parametrize("tiny", [1e-140, 1e-160, 1e-300, 1e-310, 5e-324])
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_zero_is_proved_stationary_with_a_tiny_feature(tiny: float, seed: int) -> None:
+    """Warnings are errors in all tests, so nothing overflows either."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (8, 2)).astype(float)
+    X[:, 1] = np.round(3 * rng.standard_normal(8)) * tiny
+    solution = cvxml.solve("ssvm", X, np.arange(8) % 2, n_neighbors=1, C=1e-3)
+    assert not solution.metric.any()
+    assert solution.status is Status.STATIONARY
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-160, 1.0, 1e150])
+def test_the_coordinates_of_the_span_have_unit_scale(size: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (9, 2)).astype(float)
+    wide = np.column_stack([X, X[:, 0], np.ones(9)]) * np.array([1.0, size, 1.0, size])
+    P = span(wide)
+    assert P.shape == (9, 2)
+    assert 0.1 < np.abs(P).max() < 10
+    E = X - X[0]
+    seen = (P - P[0]) / np.linalg.norm(P[1] - P[0])
+    inverse = np.linalg.lstsq(E, seen, rcond=None)[0]
+    np.testing.assert_allclose(E @ inverse, seen, atol=1e-9)  # a linear map of the features
+
+
+def test_no_weights_are_returned_if_the_matrix_cannot_be_negative(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every point has one set. For G = 0, or a G with a positive eigenvalue, no other weights exist."""
     X = np.random.default_rng(0).standard_normal((6, 2))
     sets = np.column_stack([np.arange(6), np.roll(np.arange(6), 1), np.roll(np.arange(6), 2)])
     pairs = np.concatenate([sets[:, :2], sets[:, ::2]])
     for weight in (0.0, 1.0):
-        assert negative_weights(X, sets, np.ones(6), Weights(pairs, np.full(12, weight))).q is None
-    assert negative_weights(np.ones((6, 2)), sets, np.ones(6), Weights(pairs, np.zeros(12))).q is None
+        assert negative_weights(span(X), sets, np.ones(6), Weights(pairs, np.full(12, weight))).q is None
+    same = span(np.ones((6, 2)))
+    assert negative_weights(same, sets, np.ones(6), Weights(pairs, np.zeros(12))).q is None
     wide = np.random.default_rng(0).standard_normal(
         (6, 9)
     )  # in four of these directions no two points differ
+    negative = Weights(pairs, np.full(12, -1.0))
     for points in (X, wide):
-        found = negative_weights(points, sets, np.ones(6), Weights(pairs, np.full(12, -1.0))).q
+        found = negative_weights(span(points), sets, np.ones(6), negative).q
         assert found is not None
         assert (found == 1).all()
+    monkeypatch.setattr(searching, "WORK", 0)
+    assert negative_weights(span(X), sets, np.ones(6), negative).q is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -459,7 +505,7 @@ def test_weights_in_whole_shares_sum_to_one_without_an_error(seed: int) -> None:
     rng = np.random.default_rng(seed)
     point, q = rng.integers(0, 4, 30), rng.random(30)
     q /= np.bincount(point, q)[point]
-    whole = _whole_shares(q, point)
+    whole = whole_shares(q, point)
     for i in range(4):
         assert sum(Fraction(weight) for weight in whole[point == i].tolist()) == 1
     np.testing.assert_allclose(whole, q, rtol=0, atol=1e-10)
