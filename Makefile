@@ -11,7 +11,7 @@ BENCH ?= --quick
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## run the quick suite, about four minutes on two cores
+test: ## run the quick suite, about five minutes on two cores
 	$(PYTHON) -m pytest -q
 
 lint: ## check style, format and types

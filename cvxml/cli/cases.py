@@ -101,6 +101,8 @@ def _source(parsed: argparse.Namespace, pattern: str, tell: Callable[[str], None
     from cvxml.oracle.cases import load_cases
     from cvxml.oracle.fresh import fresh_cases
 
+    if parsed.seed is not None:  # the id of a drawn case ends with its seed
+        pattern = pattern.removesuffix(f"-{parsed.seed}")
     cases = load_cases(parsed.folder, pattern)
     return cases if parsed.seed is None else fresh_cases(parsed.seed, cases, tell)
 

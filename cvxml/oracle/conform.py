@@ -241,7 +241,10 @@ def _next_step(rows: Sequence[Row]) -> list[str]:
     named = next((row for row in rows if row.verdict == "refuted" and row.diagnosis), None)
     if "error" in first:
         case = printable(first["error"].case)
-        return [f"next: run the program on the question of {case}, which cvxml cases {case} --json prints"]
+        return [
+            f"next: run the program on the question of {case}: cvxml cases {case} --json prints it, with the --seed "
+            "and --folder of this command"
+        ]
     if named is not None:
         return [
             f"next: mend the mistake that is named for {printable(named.case)}, and run the same command again"

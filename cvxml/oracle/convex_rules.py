@@ -124,6 +124,12 @@ def _not_tight(f: OnMetric) -> str:
     return f"our lower bound is not tight enough: the gap is {f.proof.gap:.3g}, allowed is {f.allowed:.3g}; {ours}"
 
 
+def _better_metric(f: OnMetric) -> str:
+    if math.isinf(f.better_by):
+        return "the objective of the metric is infinite, and that of another feasible metric is finite"
+    return f"a feasible metric is better by {f.better_by:.6g}; allowed is {f.allowed:.3g}"
+
+
 def _rounded(found: Feasibility) -> str:
     """Return a hint for the user if the matrix is nearly a metric: the program may have printed too few digits.
 
@@ -211,7 +217,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "better metric",
         lambda _: True,
         REFUTED,
-        lambda f: f"a feasible metric is better by {f.better_by:.6g}; allowed is {f.allowed:.3g}",
+        _better_metric,
     ),
 )
 

@@ -431,6 +431,10 @@ def test_the_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[st
     stored = program(tmp_path, "print('{\"metric\": [[0.125]]}')")
     assert run(["conform", "--only", "mlsvm-line", "--", *stored]) == 0
     assert run(["conform", "--only", "mlsvm-line", "--seed", "8", "--", *stored]) in (1, 5)
+    capsys.readouterr()
+    assert run(["cases", "mlsvm-line-8", "--seed", "8", "--json"]) == 0  # by the id in the table of conform
+    assert [question["id"] for question in json.loads(capsys.readouterr().out)] == ["mlsvm-line-8"]
+    assert run(["cases", "mlsvm-line-8"]) == 2
     assert run(["conform", "--only", "part-*", "--seed", "8", "--", *stored]) == 2
     assert run(["conform", "--only", "mlsvm-line", "--seed", "-8", "--", *stored]) == 2
     capsys.readouterr()
