@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import look
 from cvxml.core.metric import (
     EPS,
     FEASIBILITY_TOL,
@@ -50,6 +51,7 @@ ROUNDING = 1e-13  # relative to the norm: smaller distances to the cone are not 
 SLIGHT = 1e-5
 UNUSED = 1e-9  # relative to the largest weight: smaller weights count as 0
 UNDERFLOW = 1e-290  # larger than the effect of underflow on any sum here
+MANY = 2**22  # entries of a least-squares problem from which it is reduced to a square one first
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,12 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
 
     if V.shape[1] == 0:
         return np.zeros(0)
+    if (
+        V.size > MANY and len(V) > 2 * V.shape[1]
+    ):  # with V = Q R, the distance of R w from Q^T target is smallest too
+        Q, R = np.linalg.qr(V)
+        look()
+        V, target = R, Q.T @ target
     try:
         return np.asarray(nnls(V, target)[0], dtype=np.float64)
     except RuntimeError:  # nnls stopped at its limit of iterations

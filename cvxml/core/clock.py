@@ -123,6 +123,6 @@ def _within(deadline: Deadline, late: str) -> Iterator[Deadline]:
     except TimeUp:
         if not deadline.up:
             raise
-        raise OutOfTime(f"{late}: raise time_limit, or give fewer points") from None
+        raise OutOfTime(f"{late}: raise time_limit, or give fewer points or features") from None
     finally:
         _current.reset(token)

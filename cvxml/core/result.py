@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -565,10 +565,13 @@ def load(path: str | Path) -> SavedSolution:
     saved = cvxml.load("iris.json")
     print(saved.method, saved.metric.shape)  # -> lmnn (4, 4)
     """
+    ending = Path(path).suffix
+    # errors of these two name the file
+    stored = read_json(path) if ending == ".json" else read_npz(path) if ending == ".npz" else None
     try:
-        if Path(path).suffix not in (".json", ".npz"):
+        if ending not in (".json", ".npz"):
             raise ValueError("give a .json or .npz file that 'solve --out' or 'Solution.save' wrote")
-        content = _load_npz(path) if Path(path).suffix == ".npz" else read_json(path)
+        content = stored if ending == ".json" else _from_arrays(cast(dict[str, np.ndarray], stored))
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:
@@ -627,8 +630,8 @@ def _targets(targets: np.ndarray) -> IntArray | FloatArray:
     return targets.astype(np.float64) if targets.dtype.kind == "f" else targets.astype(np.intp)
 
 
-def _load_npz(path: str | Path) -> dict[str, Any]:
-    arrays = read_npz(path)
+def _from_arrays(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return the content of a .npz file, as a .json file has it."""
     content = parse_json(str(arrays.pop("header")), finite=False)
     counts = arrays.pop("neighbor_counts")
     flat = arrays.pop("neighbors")

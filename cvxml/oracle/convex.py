@@ -155,6 +155,8 @@ def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str
 
 def _looser(facts: OnMetric) -> Iterator[str]:
     """Yield a note if the metric is certified at "normal" or "loose", and this tolerance is looser than the user's."""
+    if judge_metric(facts).verdict is Verdict.CERTIFIED:  # only a claimed objective is refuted
+        return
     for name, tol in TOLERANCES.items():
         if tol > facts.tol and judge_metric(facts._replace(tol=tol)).verdict is Verdict.CERTIFIED:
             yield f"at the tolerance {name} ({tol:g}) the metric is certified: it is near the optimum, not optimal"

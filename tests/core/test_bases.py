@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from cvxml.core import bases
 from cvxml.core.bases import (
     above_least,
     as_combination,
@@ -71,6 +72,22 @@ def test_what_is_no_combination_is_no_metric(seed: int) -> None:
     slope = V.T @ (V @ nearest_w - target)
     assert slope.min() >= -1e-9 * np.abs(V.T @ target).max()
     assert np.abs(slope * nearest_w).max() <= 1e-9 * np.abs(V.T @ target).max() * (1 + nearest_w.max())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_large_problem_is_reduced_to_one_with_the_same_answer(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(3, 7))
+    _, B, w, rng = drawn(seed, int(rng.integers(1, d * d // 2)), d)
+    V, target = squares(B).T, combined(B, w).ravel() + 0.1 * rng.standard_normal(d * d)
+    whole = nearest(V, target)
+    monkeypatch.setattr(bases, "MANY", 0)
+    reduced = nearest(V, target)
+    scale = np.linalg.norm(target)
+    assert np.linalg.norm(V @ reduced - target) <= np.linalg.norm(V @ whole - target) + 1e-12 * scale
+    np.testing.assert_allclose(V @ reduced, V @ whole, atol=1e-9 * scale)  # the nearest point is unique
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-5])

@@ -450,3 +450,14 @@ def test_an_estimator_and_a_solution_are_no_metric_and_the_message_names_what_ta
             cvxml.check("lmnn", X, y, given)
     with pytest.raises(ValueError, match=r"solution\.metric"):
         cvxml.evaluate("lmnn", X, y, cvxml.solve("lmnn", X, y))
+
+
+@pytest.mark.parametrize("ending", [".json", ".npz"])
+@pytest.mark.parametrize("content", [None, b"", b"{"])
+def test_a_file_that_cannot_be_read_is_named_once(ending: str, content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / f"solution{ending}"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ValueError, match="cannot be read") as refused:
+        cvxml.load(path)
+    assert str(refused.value).count(path.name) == 1

@@ -46,3 +46,18 @@ def test_an_objective_near_zero_is_not_judged_by_its_own_size() -> None:
     claimed = best.objective + 0.5e-6 * scale
     given = {"eta": 1e-4, "prior": low * np.eye(3), "claimed_objective": claimed}
     assert cvxml.check("sdml", X, Y, best.metric, **given).verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("tol", ["strict", "normal"])
+def test_a_certified_metric_with_a_false_claim_is_not_called_optimal_at_a_looser_tolerance_only(
+    tol: str,
+) -> None:
+    """The metric has the gap 0: only the claimed objective is refuted, and no note names a tolerance."""
+    X, y = random_data(0, n=16, d=3)
+    solution = cvxml.solve("mlsvm", X, y, tol=1e-9)
+    alone = cvxml.check("mlsvm", X, y, solution.metric, tol=tol, diagnosed=False)
+    claimed = cvxml.check(
+        "mlsvm", X, y, solution.metric, claimed_objective=1.1 * solution.objective, tol=tol, diagnosed=False
+    )
+    assert (alone.verdict, claimed.verdict) == (Verdict.CERTIFIED, Verdict.REFUTED)
+    assert claimed.notes == alone.notes

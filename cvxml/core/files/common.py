@@ -28,7 +28,7 @@ Path = str | os.PathLike[str]
 _ERRORS = (OSError, EOFError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError,
            struct.error, zlib.error, zipfile.BadZipFile, csv.Error)  # fmt: skip
 NUMPY = "give a file that numpy.save or numpy.savez wrote, with plain numbers or strings"
-_LINES = "give UTF-8 lines of equally many cells, only the first one a header, without numbers"
+_LINES = "give UTF-8 lines with the same number of cells; only the first line may be a header, which has no numbers"
 COLUMNS = (".csv", ".tsv", ".txt", ".data")  # lines of cells with any separator; .gz may follow
 REMEDIES = {
     ".json": "give one UTF-8 JSON value in which every number is finite and no key is repeated",

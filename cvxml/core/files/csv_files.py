@@ -364,7 +364,11 @@ def not_a_number(
         called = [names[column].strip() if names else "" for column in columns]
         simple = all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}", each) for each in called)
         what = "the column" if len(columns) == 1 else "columns without numbers"
-        drop = f"leave {what} out: --drop {','.join(called[:5]) if simple else 'COLUMN'}"
+        if names:
+            given = ",".join(called[:5]) if simple else "COLUMN"
+        else:
+            given = f"{','.join(str(column) for column in columns[:5])} (the first column is 0)"
+        drop = f"leave {what} out: --drop {given}"
     if text.lower() in MISSING:
         shown = repr(text) if text else "an empty cell"
         return Unsettled(

@@ -313,10 +313,10 @@ class BoostMetric(TripletMethod[Instance]):
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
-                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum (proved in "
-                "rational arithmetic). The objective decreases without bound along a metric of trace 1 that "
-                "gives every "
-                "triplet a margin above v; give v above v*, or other triplets"
+                f"v={given.v:g} is below v*, which is at least {decided.sides.lower:.3g}: there is no optimum (proved "
+                "in rational arithmetic). The objective decreases without bound along a metric of trace 1 that gives "
+                "every triplet a margin above v; give v above v* (cvxml.methods.boostmetric.threshold bounds it from "
+                "both sides), or other triplets"
             )
         found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate, Dual, Status, Step, step_of
 from cvxml.family.geometry.coordinates import Coordinates
@@ -43,6 +44,7 @@ LOOK = 20  # at most so many steps of the path to find a positive definite gradi
 PROOF_DUE = 3.0  # a proof is tried when the estimated gap is at most this many times tol
 FALLEN = 1e-9  # the path ends below this share of the objective at 0, because the objective goes to 0
 SMALLEST = 1e-100  # least rho at the start
+BLOCK = 2**22  # positions at a time, between two looks at the clock
 Prove = Callable[[FloatArray, Dual], Certificate]
 
 
@@ -81,8 +83,13 @@ class Objective:
         place = np.zeros((r, r), dtype=np.intp)  # the position of (a, b) or (b, a) in the upper triangle
         place[a, b] = place[b, a] = np.arange(len(a))
         # Flat positions of (a a', b b') and (a b', b a') in a matrix (s, s), for (a, b) and (a', b') in the triangle.
-        self.straight = place[np.ix_(a, a)] * len(a) + place[np.ix_(b, b)]
-        self.crossed = place[np.ix_(a, b)] * len(a) + place[np.ix_(b, a)]
+        s = len(a)
+        self.straight, self.crossed = np.empty((s, s), dtype=np.intp), np.empty((s, s), dtype=np.intp)
+        rows = max(1, BLOCK // s)
+        for start in watched(range(0, s, rows)):
+            some = slice(start, start + rows)
+            self.straight[some] = place[np.ix_(a[some], a)] * s + place[np.ix_(b[some], b)]
+            self.crossed[some] = place[np.ix_(a[some], b)] * s + place[np.ix_(b[some], a)]
         self.factor = np.where(self.first == self.second, 1.0, ROOT2)
 
     def rows(self, z: FloatArray) -> Rows:

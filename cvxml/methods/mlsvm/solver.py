@@ -75,8 +75,8 @@ def search(
         last, v = path[-1]
         if ended not in (Status.CONVERGED, Status.INTERRUPTED):  # at lam itself the solver may go further
             few = min(max_iter, STEPS_PER_LAM)
-            more, at_lam, _ = solve_dual(problem, starts, tol, few, silent(callback))
-            starts.append(more)
+            own, at_lam, _ = solve_dual(problem, starts, tol, few, silent(callback))
+            starts.append(own)
             ended = at_lam if at_lam is Status.INTERRUPTED else ended
         starts.append(v * (unit_lam / last.lam))
         steps = max_iter if last.lam * LAM_FACTOR <= unit_lam else min(max_iter, LAST_STEPS)
