@@ -1,6 +1,7 @@
 """CSV, with a header, with labels, packed: what is read and what is refused."""
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
