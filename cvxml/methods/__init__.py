@@ -14,6 +14,7 @@ from cvxml.core.method import Method, StationaryMethod
 from cvxml.core.metric import refuse_texts
 from cvxml.core.parameter import WORD
 
+MEANT = {"neighbors": "targets", "targets": "neighbors"}  # lists of points: the name that another method has
 METHODS = {
     "mlsvm": "cvxml.methods.mlsvm.method:METHOD",
     "kernel_mlsvm": "cvxml.methods.kernel_mlsvm.method:METHOD",
@@ -99,7 +100,11 @@ def check_params(
     known = (*get(method).PARAMETERS, *extra)
     unknown = [name for name in params if name not in known]
     if unknown:
-        near = did_you_mean(unknown[0], (*known, *(beside or ())))
+        meant = MEANT.get(unknown[0], "")
+        if meant in known:
+            near = f"; did you mean '{meant}'?"
+        else:
+            near = did_you_mean(unknown[0], (*known, *(beside or ())))
         has = ", ".join(known) or "none"
         raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {has}{near}")
     for name, value in params.items():

@@ -210,7 +210,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         INCONCLUSIVE,
         lambda f: (
             f"our metric is better by {f.better_by:.3g}, but in {f.ties} neighbourhoods points tie for "
-            f"the last place: give the candidate's own lists as {f.lists}"
+            f"the last place: give the lists of your program as {f.lists}"
         ),
     ),
     Rule(

@@ -446,7 +446,7 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
     method = asked.method
     compare = (
         f"compare the parts of your program with those of `cvxml evaluate {method} DATA --metric FILE`, "
-        f"in Python cvxml.evaluate({method!r}, X, y, metric)"
+        f"in Python cvxml.evaluate({method!r}, X, y, metric), with the options of this call"
     )
     if diagnosis.nearest and get(method).MAX_ITER == 1:  # a closed form has no run that could stop early
         return f"the nearest problems are possible, and not proved. Next: {compare}"

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+import cvxml
 from cvxml.cli.parameters import offered, option
 from cvxml.core.parameter import COUNT, NUMBER, NUMBERS, WORD, Parameter, words
 from cvxml.methods import get, names
 from tests.cli.commands import Cli
+from tests.instances import real_data
 
 every_method = pytest.mark.parametrize("method", names())
 BY_ID = {"mmc": {"diagonal"}, "mmc:diagonal": {"diagonal"}}  # what the id of a method decides
@@ -67,6 +69,10 @@ def test_a_parameter_of_another_method_is_refused_with_those_there_are(cli: Cli)
         "cvxml: ssvm has no parameter 'lam'; it has: n_neighbors, C, loss_matrix, init, random_state\n"
     )
     assert "has no parameter 'init'" in cli("solve", "mcml", "iris", "--init", "all").err
+    for given, meant in (("lmnn", "targets"), ("mlsvm", "neighbors")):
+        other = "neighbors" if meant == "targets" else "targets"
+        with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
+            cvxml.solve(given, *real_data("iris", 20), **{other: [[1]]})
     assert "there is no option --init" in cli("check", "ssvm", "iris", "--init", "zero").err
 
 
