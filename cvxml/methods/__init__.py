@@ -100,11 +100,8 @@ def check_params(
     known = (*get(method).PARAMETERS, *extra)
     unknown = [name for name in params if name not in known]
     if unknown:
-        meant = MEANT.get(unknown[0], "")
-        if meant in known:
-            near = f"; did you mean '{meant}'?"
-        else:
-            near = did_you_mean(unknown[0], (*known, *(beside or ())))
+        meant, suggested = MEANT.get(unknown[0], ""), (*known, *(beside or ()))
+        near = f"; did you mean '{meant}'?" if meant in known else did_you_mean(unknown[0], suggested)
         has = ", ".join(known) or "none"
         raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {has}{near}")
     for name, value in params.items():
