@@ -218,10 +218,8 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
 
     if V.shape[1] == 0:
         return np.zeros(0)
-    if (
-        V.size > MANY and len(V) > 2 * V.shape[1]
-    ):  # with V = Q R, the distance of R w from Q^T target is smallest too
-        Q, R = np.linalg.qr(V)
+    if V.size > MANY and len(V) > 2 * V.shape[1]:
+        Q, R = np.linalg.qr(V)  # the same w minimizes |R w - Q^T target|
         look()
         V, target = R, Q.T @ target
     try:
