@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.clock import limited
-from cvxml.core.inputs import check_count, check_positive
+from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.literal import free_weights, label, values_of, with_weights
 from cvxml.core.memory import check_literal, enough_memory
 from cvxml.core.method import ConvexMethod, Method
@@ -83,7 +83,13 @@ def solve(
     of = get(method)
     check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
     own = {name: params.pop(name) for name in of.SOLVE_PARAMETERS if name in params}
-    check_tol(tol)  # before `instance`, which may take long
+    # before `instance`, which may take long
+    check_tol(tol)
+    check_choice(solver, "solver", of.SOLVERS)
+    if max_iter is not None:
+        check_count(max_iter, "max_iter")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be a function of a Step, got {type(callback).__name__}")
     refuse_tuples(X, of.PARAMETERS)
     seconds = math.inf if time_limit is None else check_positive(time_limit, "time_limit")
     with (

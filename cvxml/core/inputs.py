@@ -58,14 +58,7 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
     _warn_of_a_column(y)
     if len(values) != n:
         raise ValueError(f"X has {n} points but y has {len(values)} labels; they must match")
-    kinds = {type(v) for v in values}
-    if not (
-        kinds <= {str} or kinds <= {bool} or all(k is not bool and issubclass(k, numbers.Real) for k in kinds)
-    ):
-        raise ValueError(
-            f"y holds labels of types {sorted(k.__name__ for k in kinds)}; "
-            "use only strings or only integers, without missing labels"
-        )
+    _refuse_mixed(values)
     if any(isinstance(v, float) and not np.isfinite(v) for v in values):
         raise ValueError("y holds NaN or infinity; every point needs a label")
     if any(isinstance(v, float) and v != np.floor(v) for v in values):
@@ -77,6 +70,36 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
         )
     place = {label: code for code, label in enumerate(classes)}
     return np.array([place[v] for v in values], dtype=np.intp)
+
+
+def refuse_mixed_labels(y: ArrayLike | None) -> None:
+    """Raise ValueError for masked labels, labels of mixed types, and missing labels in a list or an array of objects.
+
+    scikit-learn would convert some of them to labels of one type.
+    """
+    refuse_masked(y, "y")
+    if isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "O") == "O":
+        if y is None or np.ndim(np.asarray(y, dtype=object)) != 1:
+            return
+        _refuse_mixed(_label_list(y))
+
+
+def _refuse_mixed(values: list[Any]) -> None:
+    kinds = {type(v) for v in values}
+    if not (
+        kinds <= {str} or kinds <= {bool} or all(k is not bool and issubclass(k, numbers.Real) for k in kinds)
+    ):
+        raise ValueError(
+            f"y holds labels of types {sorted(k.__name__ for k in kinds)}; "
+            "use only strings or only integers, without missing labels"
+        )
+
+
+def check_bool(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False, also of numpy. Raises ValueError otherwise."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {cut(repr(value))}")
+    return bool(value)
 
 
 def check_targets(y: ArrayLike | None, n: int) -> FloatArray:

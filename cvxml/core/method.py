@@ -33,7 +33,7 @@ from cvxml.core.misreading import Misreading
 from cvxml.core.moved import Moved, in_dual, moved, with_points
 from cvxml.core.parameter import Parameter
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
-from cvxml.core.run import Callback, Following, Found, Interrupted, Start, Watch, follows
+from cvxml.core.run import Callback, Following, Found, FromCallback, Interrupted, Start, Watch, follows
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
@@ -332,8 +332,11 @@ class Method(ABC, Generic[Given]):
             with limited(seconds, late) as deadline:
                 watch = Watch(deadline, callback)
                 start = None if warm_start is None else self.start(given, warm_start)
-                with doing(SEARCHING):
-                    found = self.find(given, solver, tol, limit, start, watch, **own)
+                try:
+                    with doing(SEARCHING):
+                        found = self.find(given, solver, tol, limit, start, watch, **own)
+                except FromCallback as raised:
+                    raise raised.error from None
                 found = watch.named(found)
             if found.status is Status.INTERRUPTED and not keeps():
                 raise KeyboardInterrupt

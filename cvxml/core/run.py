@@ -46,6 +46,14 @@ class Found(NamedTuple):
     proof: Certificate | None = None
 
 
+class FromCallback(Exception):
+    """An error of the user's callback. No search may take it for an error of its own and go on."""
+
+    def __init__(self, error: Exception):
+        super().__init__(str(error))
+        self.error = error
+
+
 class Watch:
     """A callback that passes each step to another callback, and raises TimeUp if the time limit is over."""
 
@@ -54,7 +62,10 @@ class Watch:
 
     def __call__(self, step: Step) -> None:
         if self.callback is not None:
-            self.callback(step)
+            try:
+                self.callback(step)
+            except Exception as error:
+                raise FromCallback(error) from error
         self.look()
 
     def look(self, _: Step | None = None) -> None:

@@ -28,10 +28,13 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
         labels = np.asarray(y)
     except ValueError as error:
         raise ValueError(f"y is not an array of labels: {error}") from error
+    column = labels.shape == (n, 1)  # scikit-learn takes a column too
+    labels = labels.ravel() if column else labels
     if labels.shape != (n,):
         raise ValueError(f"y must have shape ({n},) for {n} points, got {labels.shape}")
     # an array made from a list has lost the types of its entries
-    values = y if isinstance(y, (list, tuple)) else labels.tolist()
+    listed = y if isinstance(y, (list, tuple)) and not column else labels.tolist()
+    values = [value.item() if isinstance(value, np.generic) else value for value in listed]
     kinds = {type(value) for value in values}
     if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, numbers.Real)):
         named = ", ".join(sorted(kind.__name__ for kind in kinds))

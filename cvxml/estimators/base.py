@@ -10,16 +10,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cvxml import api
+from cvxml.core.inputs import check_bool
 from cvxml.core.interrupt import nothing_kept
-from cvxml.core.metric import FloatArray, components_of
+from cvxml.core.metric import FloatArray, components_of, real_array
 from cvxml.core.parameter import Pairs
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.distance import Features, LearntDistance
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.parameters import with_seed
 from cvxml.estimators.scikit import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cvxml.methods import get
@@ -55,6 +57,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.target_tags.required = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,).
 
@@ -62,7 +65,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         not met.
         """
         self._refuse_tuples(X)
-        points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        points, y = validated(self, X, y, ensure_min_samples=2)
         check_classification_targets(y)
         self._solve(points, y)
         self.classes_ = np.unique(y)
@@ -84,7 +87,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return L x for each row x of X (n, d). Euclidean distances of the results are the learnt distances."""
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = validated(self, X, reset=False)
         result: FloatArray = self._features(points) @ self.components_.T
         return result
 
@@ -96,9 +99,11 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def pair_distance(self, pairs: ArrayLike) -> FloatArray:
         """Return the learnt distance (p,), not squared, of each pair in `pairs` (p, 2, d)."""
         check_is_fitted(self)
-        points = np.asarray(pairs, dtype=np.float64)
+        points = real_array(pairs, "pairs")
         if points.ndim != 3 or points.shape[1:] != (2, self.n_features_in_):
             raise ValueError(f"pairs must have shape (p, 2, {self.n_features_in_}), got {points.shape}")
+        if not np.isfinite(points).all():
+            raise ValueError("pairs holds NaN or infinity; every entry must be finite")
         difference = self._features(points[:, 0]) - self._features(points[:, 1])
         distances: FloatArray = np.linalg.norm(difference @ self.components_.T, axis=1)
         return distances
@@ -157,7 +162,7 @@ class Learner(MetricEstimator):
         params = {name: value for name, value in given.items() if name in own}
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
         solve = partial(api.solve, self._method, points, y, **options, **params, **extra)
-        earlier = getattr(self, "solution_", None) if self.warm_start else None
+        earlier = getattr(self, "solution_", None) if check_bool(self.warm_start, "warm_start") else None
         solution = None
         if self._may_start_from(earlier, len(points)):
             # The earlier solution may be for other pairs or triplets, and not fit. Any other error is raised again
@@ -176,12 +181,13 @@ class Learner(MetricEstimator):
         self._keep(points)
         self._n_features_out = len(self.components_)
 
+    @all_or_nothing
     def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
         """Learn from the `given` lists of points, by parameter name, or from labels y if all lists are None."""
         if all(value is None for value in given.values()):
             return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
         self._refuse_tuples(X)
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        points = validated(self, X, ensure_min_samples=2)
         self._solve(points, None, **given)
         return self
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.inputs import check_labels, check_number, check_X
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.estimators.base import MetricEstimator
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.parameters import refuse_a_preprocessor
 
 RANK = 1e-13  # for W (d, d) scaled to unit diagonal: an eigenvalue of at most d times this may be 0
@@ -117,12 +118,11 @@ class Euclidean(_Baseline):
         tags.target_tags.required = False
         return tags
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Take the number of features from X (n, d); y is ignored. Raises ValueError for bad X."""
-        from sklearn.utils.validation import validate_data
-
         self._refuse_tuples(X)
-        self._set(euclidean(validate_data(self, X, dtype=np.float64)))
+        self._set(euclidean(validated(self, X)))
         return self
 
 

@@ -7,12 +7,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import refuse_tuples
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.parameters import refuse_a_preprocessor
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 from cvxml.methods.crammer_singer import instance, solve
@@ -52,13 +53,14 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     ):
         self.C, self.fit_intercept, self.tol, self.max_iter = C, fit_intercept, tol, max_iter
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn W from X (n, d) and labels y (n,).
 
         Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         refuse_tuples(X, ())
-        points, y = validate_data(self, X, y, dtype=np.float64)
+        points, y = validated(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         found = solve(instance(points, codes, self.C, self.fit_intercept), self.tol, self.max_iter)
@@ -73,7 +75,7 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return the scores (n, R) of the classes; for two classes (n,), the second score minus the first."""
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = validated(self, X, reset=False)
         scores: FloatArray = points @ self.coef_.T + self.intercept_
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 

@@ -47,4 +47,6 @@ class LearntDistance:
                 f"{name} must be one point of shape ({self.n_features},), got shape {point.shape}; "
                 "`pair_distance` takes many pairs at once"
             )
+        if not np.isfinite(point).all():
+            raise ValueError(f"{name} holds NaN or infinity; every entry must be finite")
         return point

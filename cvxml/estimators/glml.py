@@ -11,15 +11,17 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from cvxml.core.inputs import check_count, check_number
 from cvxml.core.metric import FloatArray
 from cvxml.core.tuples import refuse_tuples
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator, with_seed
 from cvxml.methods.glml.instance import Generative, fitted_model
 from cvxml.methods.glml.solver import Case, Local, closed_form, direction
+
+LARGEST = 1e140  # the largest entry of X: sums of squares of many features do not overflow
 
 
 @estimator
@@ -56,6 +58,7 @@ class GLML(LocalMetricClassifier):
         print(model.metric_at(X[1::2]).shape)  # -> (75, 4, 4)
         """
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the generative model of the classes to X (n, d) and labels y (n,), and store the model, X and y.
 
@@ -63,8 +66,13 @@ class GLML(LocalMetricClassifier):
         rank).
         """
         refuse_tuples(X, ())
-        points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        points, y = validated(self, X, y, ensure_min_samples=2)
         check_classification_targets(y)
+        if np.abs(points).max() > LARGEST:
+            raise ValueError(
+                f"X has entries up to {np.abs(points).max():.3g}, whose squares overflow; rescale X to entries of at "
+                f"most {LARGEST:g}"
+            )
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         check_count(self.n_neighbors, "n_neighbors", at_most=len(points))
         if check_number(self.gamma, "gamma") < 0:

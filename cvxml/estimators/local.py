@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.clock import watched
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import majority
 from cvxml.core.threads import one_blas_thread
+from cvxml.estimators.fitting import validated
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 
 BYTES = 200_000_000  # most bytes of the largest arrays of a batch
@@ -70,7 +71,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
 
     def _queries(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        queries: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        queries: FloatArray = validated(self, X, reset=False)
         return queries
 
     def _each(self, queries: FloatArray, work: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any
 
+from cvxml.core.inputs import check_bool
 from cvxml.core.method import Method
 from cvxml.core.parameter import OF_POINTS, Parameter
 from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
@@ -79,7 +80,7 @@ def _option(method: str) -> str:
 
 def _chosen(method: str, option: str) -> property:
     def chosen(self: Any) -> str:
-        return f"{method}:{option}" if getattr(self, option) else method
+        return f"{method}:{option}" if check_bool(getattr(self, option), option) else method
 
     return property(chosen)
 

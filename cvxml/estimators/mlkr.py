@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.parameter import Starts
 from cvxml.estimators.base import Learner
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.parameters import estimator
 
 
@@ -47,6 +46,7 @@ class MLKR(Learner):
         print(model.transform(X[:, :3]).shape)  # -> (150, 1)
         """
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn A from X (n, d) and real targets y (n,).
 
@@ -54,7 +54,7 @@ class MLKR(Learner):
         is at infinity.
         """
         self._refuse_tuples(X)
-        points, targets = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=True)
+        points, targets = validated(self, X, y, ensure_min_samples=2, y_numeric=True)
         self._solve(points, targets)
         return self
 

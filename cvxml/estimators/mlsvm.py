@@ -80,7 +80,8 @@ class KernelMLSVM(MLSVM):
         """
 
     def _kernel_params(self) -> dict[str, Any]:
-        return {"kernel": self.kernel, "degree": self.degree, "gamma": self.gamma}
+        """Return the kernel of the fit; `set_params` does not change it."""
+        return {name: self.solution_.params[name] for name in ("kernel", "degree", "gamma")}
 
     def _keep(self, X: FloatArray) -> None:
         self.phi_ = self.solution_.metric

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.parameter import Starts
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.parameters import estimator
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class NCA(Learner):
         print(model.transform(X[:, :2]).shape)  # -> (150, 2)
         """
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
         """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.
 
@@ -67,7 +68,7 @@ class NCA(Learner):
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]
         self._refuse_tuples(X)
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        points = validated(self, X, ensure_min_samples=2)
         self._solve(points, None, similarity=similarity)
         return self
 
@@ -88,7 +89,10 @@ class NCA(Learner):
         check_is_fitted(self)
         if len(self.components_) < 2:
             raise ValueError("a picture needs two components, but A has one row; fit with n_components >= 2")
+        from cvxml.displays._given import labels_of
         from cvxml.displays._scatter import scatter
 
-        axes: Axes = scatter(self.transform(X)[:, :2], y, ax=ax)
+        points = validated(self, X, reset=False)  # `transform` may return a data frame
+        labels = None if y is None else labels_of(y, len(points))
+        axes: Axes = scatter(points @ self.components_[:2].T, labels, ax=ax)
         return axes

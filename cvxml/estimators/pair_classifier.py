@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cvxml.core.inputs import check_choice
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.tuples import from_tuples
+from cvxml.estimators.fitting import all_or_nothing
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 
 CRITERIA = ("accuracy", "balanced_accuracy", "f1")
@@ -60,6 +61,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.three_d_array = True
         return tags
 
+    @all_or_nothing
     def fit(self, pairs: ArrayLike, y: ArrayLike) -> Self:
         """Learn the distance from pairs (p, 2, d) and y (p,), 1 or -1; then choose the threshold for these pairs.
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from cvxml import api
 from cvxml.core.inputs import check_count
@@ -22,6 +21,7 @@ from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import refuse_tuples
+from cvxml.estimators.fitting import all_or_nothing, validated
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator, with_seed
 from cvxml.methods import get
@@ -76,13 +76,14 @@ class PLML(LocalMetricClassifier):
         print(round(model.score(X[1::2], y[1::2]), 2))  # -> 0.97
         """
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn weights and basis metrics from X (n, d) and labels y (n,).
 
         Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         refuse_tuples(X, ())
-        points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        points, y = validated(self, X, y, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         check_count(self.n_votes, "n_votes", at_most=len(points))
@@ -92,16 +93,20 @@ class PLML(LocalMetricClassifier):
         self._fitted_to = self.tol  # the tolerance at which `certify_estimator` judges the metrics
         with nothing_kept():
             self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
-        given = get(self._method).instance(points, self._codes, **self.solution_.params)
-        self._X: FloatArray = points
-        self.anchors_: FloatArray = given.smooth.U
-        self.weights_: FloatArray = given.W
-        self.metrics_ = blocks_of(self.solution_.metric, given.m)
+        self._keep(points)
         self.certificate_: Certificate = self.solution_.certificate
-        self.weights_certificate_: Certificate = certify(given.smooth, given.W)
         self.gap_ = self.solution_.gap
         self.n_iter_ = max(1, self.solution_.n_iter)
         return self
+
+    def _keep(self, X: FloatArray) -> None:
+        """Set what a prediction needs from the solution, for checked points X (n, d)."""
+        given = get(self._method).instance(X, self.solution_.y, **self.solution_.params)
+        self._X: FloatArray = X
+        self.anchors_: FloatArray = given.smooth.U
+        self.weights_: FloatArray = given.W
+        self.metrics_ = blocks_of(self.solution_.metric, given.m)
+        self.weights_certificate_: Certificate = certify(given.smooth, given.W)
 
     def weights_at(self, X: ArrayLike) -> FloatArray:
         """Return the weights (q, m) of the basis metrics at each row of X (q, d), from the nearest training point."""

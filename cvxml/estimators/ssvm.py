@@ -17,6 +17,7 @@ from cvxml.core.neighbors import k_nearest, majority
 from cvxml.core.parameter import Starts
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
+from cvxml.estimators.fitting import all_or_nothing
 from cvxml.estimators.parameters import estimator
 from cvxml.estimators.scikit import ClassifierMixin
 
@@ -56,6 +57,7 @@ class Gerrymandering(ClassifierMixin, Learner):
         print(round(model.score(X[1::2], y[1::2]), 2))  # -> 0.97
         """
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), and store X and y for the vote.
 

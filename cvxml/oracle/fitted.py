@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, real_array
 from cvxml.core.report import Report
 from cvxml.core.run import Callback
 from cvxml.core.tolerance import Tolerance
@@ -32,6 +32,7 @@ PACKAGES = {
     "pylmnn": "pylmnn",
     "dml": "pyDML",
 }
+SAME = 1e-6  # relative to the spread of the points: nearer points are the same
 # learners of metric-learn: number of points in each tuple
 TUPLES = {
     "ITML": 2,
@@ -122,10 +123,58 @@ def _asked(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Asked:
         return Asked(foreign.method, fitted.X, fitted.y, foreign.metric, foreign.params)
     solution = getattr(estimator, "solution_", None)
     if solution is None:
-        raise ValueError(f"{type(estimator).__name__} has no solution_: fit it first, if it learns a metric")
+        raise ValueError(_without_solution(estimator))
     _refuse_changed(estimator, set(given))
+    _refuse_other_data(estimator, X, y)
     params = {name: value for name, value in solution.params.items() if value is not None}
     return Asked(solution.method, X, y, solution, params | given)
+
+
+def _without_solution(estimator: Any) -> str:
+    """Return what the user can do with an estimator of cvxml that has no `solution_`."""
+    kind = type(estimator).__name__
+    if hasattr(estimator, "certificate") and hasattr(estimator, "metric"):
+        return "a solution is no estimator: use cvxml.certify_solution(solution)"
+    if not hasattr(estimator, "n_features_in_"):
+        return f"{kind} is not fitted: call its fit first"
+    if kind == "GLML":
+        return "GLML has a metric for each query: use cvxml.check('glml', X, y, metric, query=...) for one of them"
+    if hasattr(estimator, "estimator_"):
+        return f"{kind} has a threshold beside its metric: give its estimator_, with the X and pairs of from_tuples"
+    return f"{kind} has no metric with a proof: give another estimator"
+
+
+def _refuse_other_data(estimator: Any, X: Any, y: Any) -> None:
+    """Raise ValueError if X or y are not those that an estimator of cvxml was fitted to.
+
+    The lists of points that the fit made, such as targets, are valid for these points in this order only.
+    """
+    solution, kind = estimator.solution_, type(estimator).__name__
+    names = list(getattr(estimator, "feature_names_in_", []))
+    if names and names != list(getattr(X, "columns", names)):
+        raise ValueError(
+            f"the columns of X are in another order than in the fit of this {kind}: give {names[:8]!r}"
+        )
+    points, own = real_array(X, "X"), solution.X
+    if points.shape != own.shape or not _near(points, own, own):
+        ordered = points.shape == own.shape and _near(np.sort(points, axis=0), np.sort(own, axis=0), own)
+        why = "; its rows may be in another order" if ordered else ""
+        raise ValueError(
+            f"this {kind} was fitted to other points {own.shape} than X {points.shape}{why}: give the X of the fit, or "
+            "its solution_.X; for a metric on other points use cvxml.check"
+        )
+    if y is None or not solution.y.any():  # without labels, or fitted to lists: y has no influence
+        return
+    codes = np.unique(np.asarray(y).ravel(), return_inverse=True)[1]
+    if solution.y.dtype.kind != "f" and not np.array_equal(codes, solution.y):
+        raise ValueError(
+            f"this {kind} was fitted to other labels than y: give the y of the fit, in the order of X"
+        )
+
+
+def _near(points: FloatArray, others: FloatArray, own: FloatArray) -> bool:
+    spread = np.linalg.norm(own - own.mean(axis=0))
+    return bool(np.linalg.norm(points - others) <= SAME * spread)
 
 
 def _is_ours(estimator: Any) -> bool:
@@ -145,22 +194,32 @@ def _learns(estimator: Any) -> bool:
 def _refuse_changed(estimator: Any, given: set[str]) -> None:
     """Raise ValueError if an estimator of cvxml was changed after its fit.
 
-    The check compares `components_`, and the parameters that `given`, the names of the user's own inputs, does not
-    contain.
+    The check compares the arrays that the fit made from its solution, and the parameters that `given`, the names of the
+    user's own inputs, does not contain.
     """
-    plain, kind = (bool, int, float, str), type(estimator).__name__
+    plain, kind = (bool, int, float, str, np.generic), type(estimator).__name__
+    method = getattr(estimator, "_method", estimator.solution_.method)
+    if method != estimator.solution_.method:
+        raise ValueError(
+            f"this {kind} was fitted to the problem {estimator.solution_.method}, and its parameters are now those of "
+            f"{method}: fit it again"
+        )
     for name, now in estimator.get_params(deep=False).items():
         then = estimator.solution_.params.get(name)
         if name not in given and isinstance(now, plain) and isinstance(then, plain) and now != then:
             raise ValueError(f"{name} is {now!r}, and was {then!r} when this {kind} was fitted: fit it again")
-    if hasattr(estimator, "components_"):
+    if hasattr(estimator, "_keep"):
         again = copy(estimator)
         again._keep(estimator.solution_.X)
-        L, now = again.components_, estimator.components_
-        if np.shape(L) != np.shape(now) or np.linalg.norm(L - now) > 1e-9 * np.linalg.norm(L):
-            raise ValueError(
-                f"components_ of this {kind} were changed after its fit: fit it again, or judge them with cvxml.check"
-            )
+        for name, kept in vars(again).items():
+            shown: Any = getattr(estimator, name, None)
+            if not (name.endswith("_") and isinstance(kept, np.ndarray) and kept.dtype.kind == "f"):
+                continue
+            same = shown is not None and np.shape(kept) == np.shape(shown)
+            if not same or np.linalg.norm(kept - shown) > 1e-9 * np.linalg.norm(kept):
+                raise ValueError(
+                    f"{name} of this {kind} was changed after its fit: fit it again, or judge it with cvxml.check"
+                )
 
 
 def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any]) -> Fitted:
