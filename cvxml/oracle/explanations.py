@@ -22,7 +22,7 @@ from cvxml.core.clock import OutOfTime
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question, TakesTooLong
 from cvxml.methods import get
-from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, Judge, Left, at_weight
+from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, SHRUNK, Judge, Left, at_weight
 from cvxml.oracle.likeliest import left_unless_improved, likeliest
 from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
@@ -51,6 +51,8 @@ class Explanation(NamedTuple):
     metric.
 
     fit: the metric with the fitted number, in words, for a note.
+
+    exactly: True if it may be named only with a gap of at most the tolerance.
     """
 
     left: Left
@@ -63,6 +65,7 @@ class Explanation(NamedTuple):
     # computes the gap of another metric in the same problem, or None if the explanation does not depend on the metric
     again: Callable[[FloatArray], Left] | None = None
     fit: str = ""  # the metric with the fitted number, for a note: "0.5 times your metric"
+    exactly: bool = False  # True if it may be named only with a gap of at most the tolerance
 
 
 def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
@@ -114,8 +117,7 @@ def _read(
     def again(each: FloatArray) -> Left:
         question = _question(judge, base, each)
         if misreading.left is not None:
-            # rounding may make the gap negative
-            return Left(max(misreading.left(question), 0.0), unique=judge.unique)
+            return _left_of(judge, misreading.left, question)
         other = known or _misread(judge, misreading, question, base)
         return NOTHING_KNOWN if other is None else left_unless_improved(judge, each, other)
 
@@ -143,6 +145,22 @@ def _read(
     except NO_ANSWER:
         return None
     return Explanation(left, said, fitted, number, choices, again=again)
+
+
+def _left_of(judge: Judge, left: Callable[[Question], float], question: Question) -> Left:
+    """Return the relative gap `left(question)`, and that of a small multiple of the metric in the same problem.
+
+    If the metric is so small that its gap is only that of a metric near 0, the gap of the multiple is smaller. If the
+    problem has no scale, the two are equal, and the second one says nothing.
+    """
+    share = max(left(question), 0.0)  # rounding may make it negative
+    nothing = math.inf
+    if share <= FAR:
+        with suppress(*NO_ANSWER):
+            nothing = max(left(question._replace(metric=SHRUNK * question.metric)), 0.0)
+        if math.isclose(nothing, share, rel_tol=SLIGHT):
+            nothing = math.inf
+    return Left(share, unique=judge.unique, nothing=nothing)
 
 
 def _is_number(other: OtherProblem, base: OtherProblem, metric: FloatArray) -> bool:
@@ -402,10 +420,12 @@ def misread_weights(
     """Yield the explanations by a misreading together with another value of a weight.
 
     The misreading alone must give the metric a relative gap of at most `part`. read: the explanations by single
-    misreadings, by name.
+    misreadings, by name. A weight that the misreading itself changes is left out, because another value of it would
+    undo the misreading.
     """
     for misreading, base, fitted in _partly(judge, metric, read, part):
-        for name in get(judge.method).WEIGHTS:
+        own = [each for each in get(judge.method).WEIGHTS if base.params.get(each) == judge.params.get(each)]
+        for name in own:
             found = None if judge.late else _at_best(judge, metric, base, name)
             if found is None and judge.late:
                 judge.leave_out(f"{misreading.sentence}, with another value of {name}")
@@ -488,7 +508,15 @@ def _of_slips(
             continue
         slight = slip.fitted == 1 and np.allclose(slip.mend(metric), metric, rtol=SLIGHT)
         again_or_none = again if slip.of_metric else None
-        yield Explanation(left, slip.sentence, slip.fitted, slight=slight, again=again_or_none, fit=slip.fit)
+        yield Explanation(
+            left,
+            slip.sentence,
+            slip.fitted,
+            slight=slight,
+            again=again_or_none,
+            fit=slip.fit,
+            exactly=slip.exactly,
+        )
 
 
 def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -> Left:

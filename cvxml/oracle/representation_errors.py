@@ -7,6 +7,7 @@ slips if a refuted metric is optimal once it is written down correctly.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, components_of, examine, project_psd
 
 FACTOR = 1e-5  # a factor that is closer to 1 comes from an inexact solve, and is not a slip
+FEW_DIGITS = 12  # entries with more digits are not taken for rounded decimals
 SAME = 1e-9  # relative: two matrices with a smaller difference are equal up to rounding
 
 
@@ -25,6 +27,9 @@ class Slip(NamedTuple):
     for a missing factor. of_metric: False if `mend` ignores its argument.
 
     fit: the corrected metric in words, with the fitted number.
+
+    exactly: True if the corrected metric must be optimal up to the tolerance. The matrix itself is no metric then, so
+    its gap, which other slips are compared with, is not known.
     """
 
     sentence: str
@@ -32,6 +37,7 @@ class Slip(NamedTuple):
     fitted: int = 0  # number of numbers that are fitted to the metric
     of_metric: bool = True  # False if `mend` ignores its argument
     fit: str = ""  # the metric with the fitted number, for a note
+    exactly: bool = False  # True if the corrected metric must be optimal up to the tolerance
 
 
 def slips(
@@ -51,9 +57,11 @@ def slips(
     """
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:
-        yield Slip(f"its symmetric part is {claim}: the matrix is not symmetric", _symmetric)
-    elif not feasible:
-        yield Slip(f"its projection on the psd cone is {claim}: P_+ is missing at the end", project_psd)
+        said = f"its symmetric part is {claim}: the matrix is not symmetric"
+        yield Slip(said, _symmetric, exactly=True)
+    elif not feasible and not _is_rounded(metric):
+        said = f"its projection on the psd cone is {claim}: P_+ is missing at the end"
+        yield Slip(said, project_psd, exactly=True)
 
     def scale(each: FloatArray) -> float:
         fitted = float(np.sum(each * better)) / float(np.sum(each * each))
@@ -88,6 +96,21 @@ def _multiple(allowed: Callable[[FloatArray], FloatArray], metric: FloatArray) -
         return 1.0
     c = float(np.linalg.norm(within) / np.linalg.norm(metric))
     return c if np.allclose(within, c * metric, rtol=SAME, atol=SAME * float(np.abs(within).max())) else 1.0
+
+
+def _is_rounded(metric: FloatArray) -> bool:
+    """Return True if rounded decimals explain that the matrix is not psd: then a projection need not be missing.
+
+    The decimals are those of the shortest texts of its entries. They are rounded if no entry has more than `FEW_DIGITS`
+    digits. Each entry then has an error of at most half a unit of its last digit.
+    """
+    texts = [Decimal(repr(float(entry))).as_tuple() for entry in metric.ravel()]
+    if max(len(text.digits) for text in texts) > FEW_DIGITS:
+        return False
+    units = np.array([10.0 ** int(text.exponent) for text in texts])
+    return float(np.linalg.norm(metric - project_psd(metric))) <= float(np.linalg.norm(units / 2)) * (
+        1 + SAME
+    )
 
 
 def _symmetric(metric: FloatArray) -> FloatArray:

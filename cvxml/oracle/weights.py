@@ -38,7 +38,8 @@ ROUND = 8  # most weights that one round of the search between them tries
 BESIDE = 0.02  # the search stops if the best of the first weights has a larger relative gap
 PROMISING = 1e-2  # after the first round the gap must be below this share of the gap at the user's weight
 DIGITS = 6  # significant digits of a reported end
-SAME = 0.01  # tolerance in the logarithm: a ratio this close to a number is reported as that number
+# tolerance in the logarithm: a ratio this close to an interval, or to one weight, is reported as that number
+SAME, ONE_WEIGHT = 1e-4, 1e-3
 
 
 class Tried(NamedTuple):
@@ -76,13 +77,14 @@ def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...
     tried = [at(asked)]
     start, step = _logit(asked, most), math.log(STEP)
     toward = -1.0 if tried[0].slope > 0 else 1.0
+    furthest = math.log(WIDEST)
     while tried[0].slope * tried[-1].slope > 0:
         end, last = 0.0 if toward < 0 else most, tried[-1]
         if math.isfinite(end) and last.at_least(end) > FAR * last.scale:
             return ()
-        if step > math.log(WIDEST):
+        if step >= 2 * furthest:
             return tuple(tried)
-        tried.append(at(_weight(start + toward * step, most)))
+        tried.append(at(_weight(start + toward * min(step, furthest), most)))
         step *= 2
     return (*tried, *_between(tried[-2:], most, enough, at)) if len(tried) > 1 else tuple(tried)
 
@@ -227,7 +229,8 @@ def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> l
 
     ends: an interval of weights. given: the checked inputs, with points (n, d). If `most` is a number, the factor is
     that of the odds. The factors tried are 2, n, d, products such as n (n - 1)/2, the number of triplets, and their
-    inverses. If the interval contains none of them, the list is empty.
+    inverses. If the interval contains none of them, or more than one, the list is empty. A single weight is known up
+    to `ONE_WEIGHT`.
     """
     n, d = given.X.shape
     low, high = (_logit(weight, most) - _logit(asked, most) for weight in ends)
@@ -235,9 +238,12 @@ def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> l
     count = getattr(given, "count", None)
     if isinstance(count, int):
         numbers["the number of triplets"] = count
-    for name, number in numbers.items():
-        if number > 1:
-            for factor, said in ((math.log(number), name), (-math.log(number), f"1/{name}")):
-                if low - SAME < factor < high + SAME:
-                    return [f"the ratio is {said}"]
-    return []
+    room = SAME if low < high else ONE_WEIGHT
+    fitting = {
+        factor: said
+        for name, number in numbers.items()
+        if number > 1
+        for factor, said in ((math.log(number), name), (-math.log(number), f"1/{name}"))
+        if low - room < factor < high + room
+    }
+    return [f"the ratio is {said}" for said in fitting.values()] if len(fitting) == 1 else []

@@ -1,0 +1,144 @@
+"""Metrics of programs whose mistake is known here: no report names another mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml import datasets
+from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.report import Report
+from cvxml.methods import get
+from cvxml.oracle.representation_errors import _is_rounded
+from cvxml.oracle.weights import WIDEST, Tried, least, ratio
+
+ROUNDED = "P_+"  # what the sentence on a missing projection has
+
+
+def wine(n: int, d: int) -> tuple[FloatArray, IntArray]:
+    X, y = datasets.load("wine")
+    some = np.sort(np.random.default_rng(0).permutation(len(X))[:n])
+    return datasets.standardize(X[some][:, :d]), y[some]
+
+
+def step_from_zero(X: FloatArray, y: IntArray) -> FloatArray:
+    """A small gradient step from 0 on the triplets: the metric of another, very large weight."""
+    i, j, k = get("rtml").instance(X, y).triplets().T
+    apart, beside = X[i] - X[k], X[i] - X[j]
+    return 1e-3 * (apart.T @ apart - beside.T @ beside) / len(i)
+
+
+@pytest.mark.parametrize("method", ["rtml", "schultz_joachims"])
+def test_a_misreading_of_a_weight_is_not_undone_by_another_value_of_it(method: str) -> None:
+    """The metric is optimal for the sum with another weight. In the mean over triplets the weight is another one."""
+    X, y = wine(40, 4)
+    step = step_from_zero(X, y)
+    M = project_psd(step) if method == "rtml" else np.diag(np.maximum(np.diag(step), 0.0))
+    mean = get(method).MISREADINGS["mean"].sentence
+    assert not any(mean in name for name in cvxml.check(method, X, y, M).diagnosis)
+
+
+def test_the_prior_is_not_named_as_a_mean_with_another_weight() -> None:
+    assert cvxml.check("itml", *wine(40, 4), np.eye(4)).diagnosis == ()
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("size", [1e-14, 1e-8, 1e-4])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_metric_of_low_rank_is_not_stationary_for_another_kernel(size: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 4))
+    y, v = X[:, 0] + 0.3 * rng.standard_normal(30), rng.standard_normal(4)
+    report = cvxml.check("mlkr", X, y, size * np.outer(v, v), n_components=1)
+    assert report.diagnosis == report.nearest == ()
+
+
+def told(report: Report) -> list[str]:
+    return [*report.diagnosis, *(each.sentence for each in report.nearest)]
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("factor", [1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize("method", ["lmnn", "lmnn:squared_hinge"])
+def test_the_optimum_in_other_units_is_named_as_such_only(method: str, factor: float) -> None:
+    X, y = wine(30, 3)
+    best = cvxml.solve(method, X, y, n_neighbors=2, tol=1e-9).metric
+    names = told(cvxml.check(method, X, y, factor * best, n_neighbors=2))
+    misread = [each.sentence for each in get(method).MISREADINGS.values()]
+    assert not [name for name in names if any(sentence in name for sentence in misread)]
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("factor", [1e-7, 1e-5])
+def test_a_tiny_metric_of_any_kind_has_no_name(factor: float) -> None:
+    X, y = wine(30, 3)
+    root = np.random.default_rng(0).standard_normal((3, 3))
+    assert cvxml.check("lmnn", X, y, factor * root @ root.T, n_neighbors=2).diagnosis == ()
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("digits", [3, 4, 5])
+@pytest.mark.parametrize("lam", [0.1, 0.102])
+def test_rounded_decimals_are_no_missing_projection(digits: int, lam: float) -> None:
+    """The program has lam = 0.1, or a wrong lam, and it does project; its output has few digits."""
+    negative = 0
+    for n, d in ((30, 5), (25, 6), (28, 5)):
+        X, y = wine(n, d)
+        M = np.round(cvxml.solve("mlsvm", X, y, lam=lam, tol=1e-9).metric, digits)
+        negative += np.linalg.eigvalsh(M)[0] < 0
+        assert not any(ROUNDED in name for name in told(cvxml.check("mlsvm", X, y, M, lam=0.1)))
+    assert negative > 0
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("shift", [1e-3, 1e-2])
+def test_a_missing_projection_is_named_only_if_the_projection_is_optimal(shift: float) -> None:
+    X, y = wine(30, 5)
+    for lam in (0.1, 0.102):
+        best = cvxml.solve("mlsvm", X, y, lam=lam, tol=1e-9).metric
+        values, vectors = np.linalg.eigh(best)
+        assert values[0] < 1e-9
+        M = best - shift * np.outer(vectors[:, 0], vectors[:, 0])
+        named = any(ROUNDED in name for name in told(cvxml.check("mlsvm", X, y, M, lam=0.1)))
+        assert named == (lam == 0.1)
+
+
+def test_decimals_are_rounded_if_half_a_unit_explains_a_negative_eigenvalue() -> None:
+    assert _is_rounded(np.array([[0.25, 0.5], [0.5, 0.9999]]))
+    assert not _is_rounded(np.array([[0.151, 0.401], [0.401, 0.891]]))
+    assert not _is_rounded(np.array([[0.25, 0.5], [0.5, 1 - 1e-13]]) / 3)
+    assert _is_rounded(np.array([[1.0, 2.0], [2.0, 4.0]]) - 1e-5)
+
+
+class Given:
+    """What `ratio` reads of checked inputs."""
+
+    def __init__(self, n: int, d: int):
+        self.X = np.zeros((n, d))
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((0.04999, 0.05001), "1/2"),
+        ((0.0502594, 0.05035), ""),  # 1/2 is not in the interval
+        ((0.05, 0.05), "1/2"),
+        ((0.0501, 0.0501), ""),
+        ((0.1 * 300**2 * 0.99, 0.1 * 300**2 * 1.01), ""),  # n^2 and n (n - 1) are in it
+        ((0.1 * 300**2, 0.1 * 300**2), "n^2"),
+        ((0.1 * 300 * 299, 0.1 * 300 * 299), "n (n - 1)"),
+    ],
+)
+def test_a_ratio_is_told_if_it_is_the_only_one_in_the_interval(ends: tuple[float, float], said: str) -> None:
+    found = ratio(ends, 0.1, np.inf, Given(300, 7))
+    assert [each.removeprefix("the ratio is ") for each in found] == [said] * bool(said)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_the_search_for_a_weight_reaches_its_limit(side: float) -> None:
+    """The slope has the same sign everywhere, so no weight is best."""
+    tried = least(1.0, np.inf, 1e-9, lambda weight: Tried(weight, 1e-9, 1.0, -side * 1e-12))
+    ratios = [max(each.weight, 1 / each.weight) for each in tried]
+    assert max(ratios) == pytest.approx(WIDEST)
+    assert (tried[-1].weight > 1) == (side > 0)
