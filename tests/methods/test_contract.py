@@ -794,7 +794,7 @@ def test_a_back_end_that_proves_too_little_is_not_converged(
 
     def worse(given: Any, solver: str) -> Any:
         found = honest(given, solver)
-        return found._replace(metric=worse_points(method, X, y, found.metric, **params)[-1])
+        return found._replace(metric=worse_points(method, X, y, found.metric, **params)[-1], proof=None)
 
     monkeypatch.setattr(module, "through_cvxpy", worse)
     with pytest.warns(ConvergenceWarning, match="try another solver"):
