@@ -28,8 +28,8 @@ from cvxml.methods import check_params, get, get_stationary, names
 def list_methods() -> list[str]:
     """Return the ids of all methods.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     ids = cvxml.list_methods()
     print(ids[:3])  # -> ['mlsvm', 'kernel_mlsvm', 'ssvm']
@@ -72,8 +72,8 @@ def solve(
 
     Warns (ConvergenceWarning) whenever tol is not met, and (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     solution = cvxml.solve("lmnn", X, y, n_neighbors=2)
@@ -123,8 +123,8 @@ def evaluate(
 
     Raises ValueError for bad input.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     metric = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
@@ -154,8 +154,8 @@ def certify(
 
     Raises ValueError for bad input.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     solution = cvxml.solve("mcml", X, y)
@@ -186,8 +186,8 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
 
     Warns (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     stated = cvxml.problem("mlsvm", X, y)

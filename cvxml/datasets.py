@@ -10,8 +10,8 @@ The environment variable CVXML_DATA may name a folder of NAME.csv or NAME.csv.gz
 
 "openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps a copy.
 
-Example
--------
+Examples
+--------
 from cvxml import datasets
 
 X, y = datasets.load("wine")

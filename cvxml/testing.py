@@ -1,7 +1,7 @@
 """Functions for test suites: assert that a metric is certified; golden cases as tests of pytest (docs/conform.md).
 
-Example
--------
+Examples
+--------
 import cvxml
 from cvxml.testing import assert_certified
 

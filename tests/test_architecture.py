@@ -347,7 +347,7 @@ BESIDE = {
 
 def without_examples(text: str) -> str:
     """The source without the examples at the ends of docstrings, which may name any method."""
-    return re.sub(r"\n *Example\n *-------\n.*?\"{3}", "", text, flags=re.DOTALL)
+    return re.sub(r"\n *Examples\n *--------\n.*?\"{3}", "", text, flags=re.DOTALL)
 
 
 def test_a_method_is_one_file_and_what_names_it_is_known() -> None:

@@ -30,8 +30,8 @@ class Progress:
 
     stream: default `sys.stderr`. clock: a function that returns seconds.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     with cvxml.Progress() as tell:  # one line on stderr

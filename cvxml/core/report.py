@@ -35,8 +35,8 @@ class Verdict(StrEnum):
     close: a better metric is known, but the gap is at most a hundredth of the scale. inconclusive: the claim is neither
     proved nor refuted.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     report = cvxml.check("mcml", X, y, cvxml.solve("mcml", X, y).metric)
@@ -157,8 +157,8 @@ class Report:
     distance. `step_lower_bound` and `step_gap` are for the metric's convex step, if the problem is not convex.
     `nearest` lists at most three misreadings if `diagnosis` is empty. `judged` holds data and metric.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     metric = 2 * cvxml.solve("mcml", X, y).metric

@@ -50,8 +50,8 @@ CLAIMS = (
 class Status(StrEnum):
     """Why a solver stopped; `sentence` explains it.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     status = cvxml.solve("lmnn", X, y).status
@@ -156,8 +156,8 @@ class Certificate:
     convex; or "subproblem" for its convex step. `step` may hold the certificate of the convex step at the metric. For
     local metrics, `parts` holds one certificate for each query.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     certificate = cvxml.solve("lmnn", X, y).certificate
@@ -329,8 +329,8 @@ class Solution:
     parameters, and `derived` the names of those that were not given, but made from other inputs. `factor` is the
     transform (m, d) that the method learns, with metric = factor^T factor; None for other methods.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     solution = cvxml.solve("lmnn", X, y)
@@ -557,8 +557,8 @@ class SavedSolution:
 def load(path: str | Path) -> SavedSolution:
     """Read a file that `Solution.save` wrote. Raises ValueError for any other file.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     cvxml.solve("lmnn", X, y).save("iris.json")
@@ -663,8 +663,8 @@ def _json_number(value: float) -> float | None:
 class Evaluation:
     """The intermediate values of a method at one metric, by the paper's names, as attributes and in `values`.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     shown = cvxml.evaluate("mlsvm", X, y, cvxml.solve("mlsvm", X, y).metric)

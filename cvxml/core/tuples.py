@@ -48,8 +48,8 @@ def from_tuples(tuples: ArrayLike, y: ArrayLike | None = None) -> tuple[FloatArr
     Raises ValueError for another shape, for entries that are not finite numbers up to 1e300, for labels other than +1
     and -1, and for a tuple that compares a point with itself.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, given = cvxml.from_tuples([[[0.0], [1.0]], [[0.0], [5.0]]], [1, -1])
     print(X.ravel())  # -> [0. 1. 5.]

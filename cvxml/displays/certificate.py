@@ -56,8 +56,8 @@ class CertificateDisplay:
     gap_lines_, objective_lines_, bound_lines_ : one line for each run.
     tolerance_line_, final_ : the line of the tolerance and the star; None if they are not drawn.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.LMNN().fit(X, y)

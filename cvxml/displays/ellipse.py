@@ -63,8 +63,8 @@ class MetricEllipseDisplay:
     circles_ : the lines of the circles.
     legend_ : the legend.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.LMNN().fit(X, y)

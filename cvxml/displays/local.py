@@ -68,8 +68,8 @@ class LocalMetricDisplay:
     contours_ : one contour set for each class.
     legend_ : the legend.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.GLML().fit(X, y)

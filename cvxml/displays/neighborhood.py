@@ -81,8 +81,8 @@ class NeighborhoodDisplay:
     marks_ : name -> the mark.
     legend_ : the legend.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.MLSVM().fit(X, y)

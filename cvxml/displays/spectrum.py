@@ -49,8 +49,8 @@ class SpectrumDisplay:
     marks_ : name -> the markers of positive, zero and negative eigenvalues.
     legend_ : the legend.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.LMNN().fit(X, y)

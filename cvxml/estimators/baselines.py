@@ -102,8 +102,8 @@ class Euclidean(_Baseline):
     components_ : FloatArray (d, d). The identity.
     n_features_in_ : as in scikit-learn.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.Euclidean().fit(X)
@@ -140,8 +140,8 @@ class WithinClass(_Baseline):
     components_ : FloatArray (d, d). The symmetric square root of A.
     n_features_in_, classes_ : as in scikit-learn.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.WithinClass().fit(X, y)

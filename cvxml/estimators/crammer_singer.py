@@ -39,8 +39,8 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     gap_ : float. Absolute gap of the certificate.
     n_iter_, n_features_in_, classes_ : as in scikit-learn.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     model = cvxml.CrammerSingerSVM().fit(X, y)

@@ -41,8 +41,8 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
     The names are those of scikit-learn, so `cross_val_score` and `GridSearchCV` take pairs (p, 2, d) as X. `score` is
     the accuracy; for the area under the ROC curve use scoring="roc_auc".
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     near, far = [[i, i + 1] for i in range(50, 90)], [[i, i + 50] for i in range(50, 90)]

@@ -48,7 +48,7 @@ def estimator(cls: type[Estimator]) -> type[Estimator]:
     sections = {
         "Parameters": _parameters(made),
         "Attributes": textwrap.dedent(made._attributes).strip(),
-        "Example": textwrap.dedent(made._example).strip().replace("NAME", made.__name__),
+        "Examples": textwrap.dedent(made._example).strip().replace("NAME", made.__name__),
     }
     text = [f"{title}\n{'-' * len(title)}\n{lines}" for title, lines in sections.items()]
     cls.__doc__ = "\n\n".join([textwrap.dedent(f"    {cls.__doc__}").strip(), *text])

@@ -95,8 +95,8 @@ def check(
 
     Raises ValueError for bad input.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     solution = cvxml.solve("mcml", X, y)

@@ -80,8 +80,8 @@ def certify_estimator(
     step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search with
     refit=False is refused. The message names the step.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline

@@ -133,8 +133,8 @@ def certify_solution(
 
     Raises ValueError if the file or the solution cannot be read or checked.
 
-    Example
-    -------
+    Examples
+    --------
     import cvxml
     X, y = cvxml.datasets.load("iris")
     solution = cvxml.solve("mcml", X, y)

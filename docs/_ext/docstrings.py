@@ -2,7 +2,7 @@
 
 The docstrings are plain text, written for the terminal. On the site each parameter of a function gets a line. Its type
 and default come from the signature, and its meaning comes from the docstring or from `SHARED`. A parameter without a
-meaning gives a warning, and warnings end the build. Below the parameters stand the errors. The section "Example", the
+meaning gives a warning, and warnings end the build. Below the parameters stand the errors. The section "Examples", the
 last of a docstring, stands on the site below the first paragraph.
 The page of an estimator also shows the title, the equations and the page of its method.
 """
@@ -27,7 +27,7 @@ NAMED = re.compile(r"^(\w+(?:, \w+)*) ?: (.+)$")  # for example "lam : float, de
 RAISES = re.compile(r"(?:^|(?<=[.;:] ))Raises (.+?)\.(?=\s|$)", flags=re.DOTALL)
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS = re.compile(r"\b(Certificate|Evaluation|Report|Solution|Status|Verdict)\b")
-EXAMPLE = "\n\nExample\n-------\n"
+EXAMPLE = "\n\nExamples\n--------\n"
 # Parameters that mean the same in all functions. The docstring of a function can give another meaning.
 SHARED = {
     "X": "(n, d): one point per row; finite, in any unit.",

@@ -31,7 +31,7 @@ MADE_BY = {
 
 def example(item: Any) -> str:
     """The code of the last section of a docstring."""
-    return (inspect.getdoc(item) or "").partition("\n\nExample\n-------\n")[2]
+    return (inspect.getdoc(item) or "").partition("\n\nExamples\n--------\n")[2]
 
 
 @pytest.mark.quick(12)

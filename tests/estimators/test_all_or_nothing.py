@@ -164,3 +164,11 @@ def test_options_are_checked_before_the_problem_is_built(monkeypatch: pytest.Mon
     for option, value in {"solver": "foo", "max_iter": -1, "callback": 3, "tol": "x"}.items():
         with pytest.raises(ValueError, match=option):
             cvxml.solve("lmnn", X, Y, **{option: value})
+
+
+@pytest.mark.parametrize(
+    "model", [*CHECKED, cvxml.PairClassifier(cvxml.ITML())], ids=lambda each: type(each).__name__
+)
+def test_a_notebook_shows_an_estimator_without_a_warning(model: Any) -> None:
+    """scikit-learn reads the sections of the docstring. Warnings are errors in all tests."""
+    assert type(model).__name__ in model._repr_html_()
