@@ -6,6 +6,7 @@ their distances is tried, and the one with the best criterion is kept. The thres
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.inputs import check_choice
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.short_repr import cut
 from cvxml.core.tuples import from_tuples
 from cvxml.estimators.fitting import all_or_nothing
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
@@ -74,7 +76,9 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         the metric is not certified to `tol`.
         """
         check_choice(self.criterion, "criterion", CRITERIA)
+        _check_estimator(self.estimator)
         X, given = from_tuples(pairs, y)
+        _refuse_one_kind(y)
         once = {kind: _once(rows) for kind, rows in given["pairs"].items()}
         self.estimator_ = clone(self.estimator).fit(X, pairs=once)
         self.n_features_in_ = X.shape[1]
@@ -92,9 +96,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         check_choice(self.criterion, "criterion", CRITERIA)
         from_tuples(pairs, y)  # checks both
-        similar = np.asarray(y).ravel() == 1
-        if similar.all() or not similar.any():
-            raise ValueError("y has pairs of one kind only; a threshold needs similar and dissimilar pairs")
+        similar = _refuse_one_kind(y)
         self.threshold_ = best_threshold(self.estimator_.pair_distance(pairs), similar, self.criterion)
         return self
 
@@ -107,6 +109,23 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, pairs: ArrayLike) -> IntArray:
         """Return 1 for each pair in `pairs` (p, 2, d) that is called similar, and -1 for the others."""
         return np.where(self.decision_function(pairs) >= 0, 1, -1)
+
+
+def _check_estimator(estimator: Any) -> None:
+    """Raise ValueError unless `estimator` is an estimator that learns from pairs of indices."""
+    if isinstance(estimator, type) or "pairs" not in signature(getattr(estimator, "fit", len)).parameters:
+        given = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise ValueError(
+            f"estimator must learn from pairs, for example cvxml.ITML() or cvxml.MMC(), got {cut(given)}"
+        )
+
+
+def _refuse_one_kind(y: ArrayLike) -> np.ndarray:
+    """Return which pairs are similar, (p,). Raises ValueError if all pairs are of one kind."""
+    similar: np.ndarray = np.asarray(y).ravel() == 1
+    if similar.all() or not similar.any():
+        raise ValueError("y has pairs of one kind only; a threshold needs similar and dissimilar pairs")
+    return similar
 
 
 def _once(rows: IntArray) -> IntArray:

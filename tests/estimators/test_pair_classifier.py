@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 
 import cvxml
 from cvxml.estimators.base import PairsEstimator
@@ -125,3 +126,17 @@ def test_bad_pairs_are_refused(pairs: Any, y: Any, words: str) -> None:
 def test_an_unknown_criterion_is_refused() -> None:
     with pytest.raises(ValueError, match="accuracy"):
         cvxml.PairClassifier(cvxml.GMML(), criterion="auc").fit(PAIRS, Y)
+
+
+@pytest.mark.parametrize("wrong", [cvxml.LMNN(), cvxml.ITML, "itml", KNeighborsClassifier(), None])
+def test_an_estimator_that_does_not_learn_from_pairs_is_refused(wrong: Any) -> None:
+    pairs = np.random.default_rng(0).standard_normal((6, 2, 3))
+    with pytest.raises(ValueError, match=r"estimator must learn from pairs.*ITML"):
+        cvxml.PairClassifier(wrong).fit(pairs, [1, -1, 1, -1, 1, -1])
+
+
+def test_pairs_of_one_kind_are_refused_before_the_metric_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cvxml.ITML, "_solve", None)
+    pairs = np.random.default_rng(0).standard_normal((6, 2, 3))
+    with pytest.raises(ValueError, match="one kind"):
+        cvxml.PairClassifier(cvxml.ITML()).fit(pairs, [1] * 6)
