@@ -56,6 +56,10 @@ MAPS = ("linear", "scaling", "rotation", "order")
 AGAIN = (Status.CONVERGED, Status.STALLED)
 # the names that papers give to the metric; one variable of `problem` has one of these names
 METRIC_IS = ("A", "B", "M", "W", "X")
+OF_ZERO = (
+    "the metric is 0: all distances are 0, and nearest neighbours say nothing. Give the loss more weight, or take "
+    "another method (docs/which_method.md)"
+)
 
 
 class Method(ABC, Generic[Given]):
@@ -365,11 +369,17 @@ class Method(ABC, Generic[Given]):
         return solution
 
     def _notes_in_time(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
-        """Return the notes. If the time is over, the remaining notes are left out, and one sentence reports this."""
+        """Return the notes. If the time is over, the remaining notes are left out, and one sentence reports this.
+
+        If the metric 0 is proved, a note says so, unless the method has a note of its own on it.
+        """
         try:
-            return tuple(self.notes(given, found, certificate))
+            notes = tuple(self.notes(given, found, certificate))
         except TimeUp:
             return (*found.notes, "more notes were left out because of time_limit")
+        proved = found.status in (Status.CONVERGED, Status.STATIONARY)
+        told = any("all distances are 0" in note for note in notes)
+        return notes if found.metric.any() or told or not proved else (*notes, OF_ZERO)
 
     def seconds(self, solver: str) -> float:
         """Return the default time limit of a solver, in seconds."""

@@ -817,3 +817,24 @@ def test_what_no_metric_changes_is_not_called_stationary(method: str) -> None:
     given = of.instance(points, y, **params)
     values = [of.objective(given, M) for M in (np.zeros((3, 3)), np.eye(3), np.diag([1.0, 2.0, 3.0]))]
     assert len(set(values)) > 1
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "scml", "rtml", "boostmetric", "plml", "ssvm"])
+def test_a_zero_metric_is_told(method: str) -> None:
+    """The labels are noise, or the norm has nearly all the weight: once all distances are 0, a note says so, once."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((24, 3)), np.arange(24) % 2
+    strong: dict[str, Any] = {
+        "mlsvm": {"lam": 1e6},
+        "scml": {"beta": 1e6},
+        "rtml": {"lam": 1e9},
+        "boostmetric": {"v": 1e6},
+        "ssvm": {"C": 1e-3},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = cvxml.solve(method, X, y, **strong.get(method, {}))
+    told = [note for note in solution.notes if "distances are 0" in note]
+    assert len(told) == (
+        not solution.metric.any() and solution.status in (Status.CONVERGED, Status.STATIONARY)
+    )
