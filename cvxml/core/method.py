@@ -86,6 +86,7 @@ class Method(ABC, Generic[Given]):
     SCALE = "reference"
     SOLVERS: tuple[str, ...] = ("fast", "clarabel", "scs")
     MAX_ITER = 1000  # default limit of the iterations of the fast solver
+    TELLS_OF_ZERO = False  # True if the notes of the method itself tell of the metric 0
     PARAMETERS: ClassVar[dict[str, Parameter]]  # by name; the options of the command line are made from them
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # parameters that only `solve` takes
     MISREADINGS: ClassVar[dict[str, Misreading]] = {}  # the common misreadings, by name
@@ -378,8 +379,8 @@ class Method(ABC, Generic[Given]):
         except TimeUp:
             return (*found.notes, "more notes were left out because of time_limit")
         proved = found.status in (Status.CONVERGED, Status.STATIONARY)
-        told = any("all distances are 0" in note for note in notes)
-        return notes if found.metric.any() or told or not proved else (*notes, OF_ZERO)
+        silent_on_zero = proved and not found.metric.any() and not self.TELLS_OF_ZERO
+        return (*notes, OF_ZERO) if silent_on_zero else notes
 
     def seconds(self, solver: str) -> float:
         """Return the default time limit of a solver, in seconds."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -89,10 +90,11 @@ class NCA(Learner):
         check_is_fitted(self)
         if len(self.components_) < 2:
             raise ValueError("a picture needs two components, but A has one row; fit with n_components >= 2")
-        from cvxml.displays._given import labels_of
         from cvxml.displays._scatter import scatter
 
         points = validated(self, X, reset=False)  # `transform` may return a data frame
-        labels = None if y is None else labels_of(y, len(points))
+        labels = None if y is None else np.asarray(y)
+        if labels is not None and labels.shape == (len(points), 1):  # a column
+            labels = labels.ravel()
         axes: Axes = scatter(points @ self.components_[:2].T, labels, ax=ax)
         return axes

@@ -4,8 +4,8 @@ An editor completes the parameters of a method here. A type checker refuses `lam
 the functions of cvxml. Names are the ids, with _ for ":". `MethodId` is the type of an id that is not written out.
 `python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods.
 
-Example
--------
+Examples
+--------
 from cvxml import datasets, typed
 
 X, y = datasets.load("iris")

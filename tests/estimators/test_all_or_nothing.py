@@ -172,3 +172,13 @@ def test_options_are_checked_before_the_problem_is_built(monkeypatch: pytest.Mon
 def test_a_notebook_shows_an_estimator_without_a_warning(model: Any) -> None:
     """scikit-learn reads the sections of the docstring. Warnings are errors in all tests."""
     assert type(model).__name__ in model._repr_html_()
+
+
+def test_a_picture_of_data_frames_and_of_a_column_of_labels() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = cvxml.NCA(max_iter=20).set_output(transform="pandas").fit(frame, WORDS[Y])
+    for labels in (WORDS[Y], WORDS[Y][:, None], None):
+        assert len(model.plot(frame, labels).collections) > 0

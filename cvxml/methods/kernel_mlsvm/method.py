@@ -78,6 +78,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
 
     id = "kernel_mlsvm"
     TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (Nguyen, Guo 2008)"
+    TELLS_OF_ZERO = True
     MAX_ITER = 20000
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),

@@ -348,6 +348,7 @@ class MLR(ConvexMethod[Instance]):
 
     id = "mlr"
     TITLE = "MLR: metric learning to rank (McFee, Lanckriet 2010)"
+    TELLS_OF_ZERO = True
     PARAMETERS: ClassVar = {
         "measure": Parameter(f"of a ranking: {', '.join(MEASURES)}", WORD, "auc"),
         "k": Parameter(

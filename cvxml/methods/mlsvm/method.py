@@ -53,6 +53,7 @@ class MLSVM(FamilyMethod[Instance]):
 
     id = "mlsvm"
     TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008)"
+    TELLS_OF_ZERO = True
     MAX_ITER = 20000  # gradient steps and Newton rounds
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
