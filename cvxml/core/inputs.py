@@ -78,9 +78,8 @@ def refuse_mixed_labels(y: ArrayLike | None) -> None:
     scikit-learn would convert some of them to labels of one type.
     """
     refuse_masked(y, "y")
-    if isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "O") == "O":
-        if y is None or np.ndim(np.asarray(y, dtype=object)) != 1:
-            return
+    of_objects = isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "O") == "O"
+    if of_objects and np.ndim(np.asarray(y, dtype=object)) == 1:
         _refuse_mixed(_label_list(y))
 
 

@@ -57,7 +57,7 @@ AGAIN = (Status.CONVERGED, Status.STALLED)
 # the names that papers give to the metric; one variable of `problem` has one of these names
 METRIC_IS = ("A", "B", "M", "W", "X")
 OF_ZERO = (
-    "the metric is 0: all distances are 0, and nearest neighbours say nothing. Give the loss more weight, or take "
+    "the metric is 0: all distances are 0, and nearest neighbours say nothing. Next: other weights of the terms, or "
     "another method (docs/which_method.md)"
 )
 

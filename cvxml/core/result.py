@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -565,13 +565,20 @@ def load(path: str | Path) -> SavedSolution:
     saved = cvxml.load("iris.json")
     print(saved.method, saved.metric.shape)  # -> lmnn (4, 4)
     """
-    ending = Path(path).suffix
-    # errors of these two name the file
-    stored = read_json(path) if ending == ".json" else read_npz(path) if ending == ".npz" else None
+    arrays: dict[str, np.ndarray] | None = None
+    content: object = None
+    if Path(path).suffix == ".json":
+        content = read_json(path)
+    elif Path(path).suffix == ".npz":
+        arrays = read_npz(path)
+    else:
+        raise ValueError(
+            f"{named(path)} is not a saved solution: give a .json or .npz file that 'solve --out' or 'Solution.save' "
+            "wrote"
+        )
     try:
-        if ending not in (".json", ".npz"):
-            raise ValueError("give a .json or .npz file that 'solve --out' or 'Solution.save' wrote")
-        content = stored if ending == ".json" else _from_arrays(cast(dict[str, np.ndarray], stored))
+        if arrays is not None:
+            content = _from_arrays(arrays)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:

@@ -129,9 +129,7 @@ def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
     """
     check_fitted(estimator)
     wanted = (attribute,) if attribute else ("get_mahalanobis_matrix", "components_", "metric_at")
-    found = pipelines.found(
-        estimator, X, lambda step: any(hasattr(step, name) for name in wanted), of_fit=False
-    )
+    found = pipelines.found(estimator, X, lambda step: any(hasattr(step, name) for name in wanted))
     return Learner(found.learner, found.X, _names_at(found, X))
 
 

@@ -16,6 +16,8 @@ def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, l
     if ax is None:
         _, ax = pyplot().subplots(figsize=(5, 5), layout="constrained")
     labels = np.zeros(len(points), dtype=int) if y is None else np.asarray(y)
+    if labels.shape == (len(points), 1):  # scikit-learn takes a column too
+        labels = labels.ravel()
     if len(labels) != len(points):
         raise ValueError(f"X has {len(points)} points but y has {len(labels)} labels; they must match")
     by_class(ax, points, labels, s=14, alpha=0.7)

@@ -1,4 +1,4 @@
-"""What `fit` of every estimator does besides learning: it checks the input, and a fit that fails changes nothing."""
+"""Two parts of every `fit`: `validated` checks the input, and `all_or_nothing` undoes a fit that fails."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -93,8 +92,5 @@ class NCA(Learner):
         from cvxml.displays._scatter import scatter
 
         points = validated(self, X, reset=False)  # `transform` may return a data frame
-        labels = None if y is None else np.asarray(y)
-        if labels is not None and labels.shape == (len(points), 1):  # a column
-            labels = labels.ravel()
-        axes: Axes = scatter(points @ self.components_[:2].T, labels, ax=ax)
+        axes: Axes = scatter(points @ self.components_[:2].T, y, ax=ax)
         return axes

@@ -113,10 +113,10 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
 def _check_estimator(estimator: Any) -> None:
     """Raise ValueError unless `estimator` is an estimator that learns from pairs of indices."""
-    if isinstance(estimator, type) or "pairs" not in signature(getattr(estimator, "fit", len)).parameters:
-        given = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+    fits = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if not (fits and "pairs" in signature(estimator.fit).parameters):
         raise ValueError(
-            f"estimator must learn from pairs, for example cvxml.ITML() or cvxml.MMC(), got {cut(given)}"
+            f"estimator must learn from pairs, for example cvxml.ITML() or cvxml.MMC(), got {cut(repr(estimator))}"
         )
 
 

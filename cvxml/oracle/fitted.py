@@ -161,12 +161,13 @@ def _refuse_other_data(estimator: Any, X: Any, y: Any) -> None:
         why = "; its rows may be in another order" if ordered else ""
         raise ValueError(
             f"this {kind} was fitted to other points {own.shape} than X {points.shape}{why}: give the X of the fit, or "
-            "its solution_.X; for a metric on other points use cvxml.check"
+            "this learner itself with its solution_.X; for a metric on other points use cvxml.check"
         )
     if y is None or not solution.y.any():  # without labels, or fitted to lists: y has no influence
         return
-    codes = np.unique(np.asarray(y).ravel(), return_inverse=True)[1]
-    if solution.y.dtype.kind != "f" and not np.array_equal(codes, solution.y):
+    labels = np.asarray(y).ravel()
+    real = solution.y.dtype.kind == "f"  # the targets of a regression
+    if not np.array_equal(labels if real else np.unique(labels, return_inverse=True)[1], solution.y):
         raise ValueError(
             f"this {kind} was fitted to other labels than y: give the y of the fit, in the order of X"
         )
@@ -212,11 +213,11 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
         again = copy(estimator)
         again._keep(estimator.solution_.X)
         for name, kept in vars(again).items():
-            shown: Any = getattr(estimator, name, None)
+            held: Any = getattr(estimator, name, None)
             if not (name.endswith("_") and isinstance(kept, np.ndarray) and kept.dtype.kind == "f"):
                 continue
-            same = shown is not None and np.shape(kept) == np.shape(shown)
-            if not same or np.linalg.norm(kept - shown) > 1e-9 * np.linalg.norm(kept):
+            same = held is not None and np.shape(kept) == np.shape(held)
+            if not same or np.linalg.norm(kept - held) > 1e-9 * np.linalg.norm(kept):
                 raise ValueError(
                     f"{name} of this {kind} was changed after its fit: fit it again, or judge it with cvxml.check"
                 )

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
-
 Learns = Callable[[Any], bool]  # whether an estimator is a metric learner that can be judged
 
 
@@ -29,14 +27,13 @@ class Found(NamedTuple):
     before: tuple[Any, ...] = ()  # the fitted steps that transformed X, in their order
 
 
-def found(estimator: Any, X: Any, learns: Learns, of_fit: bool = True) -> Found:
+def found(estimator: Any, X: Any, learns: Learns) -> Found:
     """Return the metric learner in `estimator`, and X transformed by the fitted steps before it.
 
     A Pipeline is searched for the last step that learns a metric, a search is replaced by its best_estimator_. Both may
     be nested. Any other estimator is returned with X. If X is None, only the learner is found.
 
-    learns: a function that tells whether a step is a metric learner. of_fit: True if X are the points that the whole
-    estimator was fitted to. In this case a learner that stores the points of its fit must have the transformed X.
+    learns: a function that tells whether a step is a metric learner.
 
     Raises ValueError if a step is not fitted or cannot transform, if no step learns a metric, or if a search kept no
     fitted estimator.
@@ -44,7 +41,7 @@ def found(estimator: Any, X: Any, learns: Learns, of_fit: bool = True) -> Found:
     if _is_search(estimator):
         best = _best(estimator)
         with named("best_estimator_"):
-            inside = found(best, X, learns, of_fit)
+            inside = found(best, X, learns)
         return inside._replace(path=("best_estimator_", *inside.path))
     if not _is_pipeline(estimator):
         return Found(estimator, X)
@@ -63,9 +60,7 @@ def found(estimator: Any, X: Any, learns: Learns, of_fit: bool = True) -> Found:
             points = None if X is None else _transformed(step, points)
     name, learner = steps[last]
     with named(name):
-        inside = found(learner, points, learns, of_fit)
-        if last > 0 and of_fit and X is not None:
-            _refuse_other_points(inside)
+        inside = found(learner, points, learns)
     return inside._replace(path=(name, *inside.path), before=(*before, *inside.before))
 
 
@@ -140,23 +135,3 @@ def _transformed(step: Any, X: Any) -> Any:
             "give the learner itself, with these points"
         )
     return transform(X)
-
-
-def _refuse_other_points(inside: Found) -> None:
-    """Raise ValueError if the learner was fitted to other points than the steps before it give now.
-
-    inside: the learner, and the points that the steps give. Only a learner that stores the points of its fit is
-    checked. For example, `TargetEncoder` gives other values in `fit_transform` than in `transform`.
-    """
-    kept = getattr(getattr(inside.learner, "solution_", None), "X", None)
-    if kept is None:
-        return
-    points = np.asarray(inside.X, dtype=float)
-    spread = np.linalg.norm(kept - kept.mean(axis=0))
-    if points.shape == kept.shape and np.linalg.norm(points - kept) <= 1e-6 * spread:
-        return
-    raise ValueError(
-        f"{type(inside.learner).__name__} was fitted to other points {kept.shape} than the steps before it give now "
-        f"{points.shape}: give the X of the fit. If a step changes its values between fit_transform and "
-        "transform, give this learner itself, with its solution_.X"
-    )

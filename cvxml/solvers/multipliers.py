@@ -190,8 +190,7 @@ class Multipliers:
         """Run another round, with new multipliers, width and tau; False if rounding prevents a step."""
         if self.left() <= ROUNDING * self.value():
             return False
-        far = self.decrement > FAR * self.tau and not self.margin.hard
-        if self.may_be_heavy and self.heavy == 1 and far:
+        if self.may_be_heavy and self.heavy == 1 and self.decrement > FAR * self.tau:
             self.heavy = HEAVY
         if self.heavy > 1:
             return self._heavy_step()

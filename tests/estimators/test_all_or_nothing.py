@@ -96,17 +96,18 @@ def test_a_distance_of_no_number_is_refused(model: Any, bad: float) -> None:
     own = fitted(model)
     pairs = np.stack([X[:2], X[2:4]], axis=1)
     pairs[0, 0, 0] = bad
-    with pytest.raises(ValueError, match="NaN or infinity"):
+    with pytest.raises(ValueError, match=r"^pairs "):
         own.pair_distance(pairs)
-    with pytest.raises(ValueError, match="NaN or infinity"):
+    with pytest.raises(ValueError, match=r"^u "):
         own.get_metric()(pairs[0, 0], X[0])
 
 
 @pytest.mark.parametrize("value", ["no", 2, None])
 def test_a_switch_takes_true_or_false_only(value: Any) -> None:
-    for model in (cvxml.LMNN(squared_hinge=value), cvxml.MMC(diagonal=value), cvxml.ITML(warm_start=value)):
-        with pytest.raises(ValueError, match="True or False"):
-            model.fit(X, Y)
+    switches = {"squared_hinge": cvxml.LMNN, "diagonal": cvxml.MMC, "warm_start": cvxml.ITML}
+    for name, kind in switches.items():
+        with pytest.raises(ValueError, match=name):
+            kind(**{name: value}).fit(X, Y)
 
 
 def test_a_kernel_s_map_keeps_the_kernel_of_the_fit() -> None:
@@ -117,7 +118,7 @@ def test_a_kernel_s_map_keeps_the_kernel_of_the_fit() -> None:
 
 
 def test_glml_refuses_points_whose_squares_overflow() -> None:
-    with pytest.raises(ValueError, match="rescale"):
+    with pytest.raises(ValueError, match=r"^X "):
         cvxml.GLML(alpha=0.1).fit(1e160 * X, Y)
 
 

@@ -131,12 +131,12 @@ def test_an_unknown_criterion_is_refused() -> None:
 @pytest.mark.parametrize("wrong", [cvxml.LMNN(), cvxml.ITML, "itml", KNeighborsClassifier(), None])
 def test_an_estimator_that_does_not_learn_from_pairs_is_refused(wrong: Any) -> None:
     pairs = np.random.default_rng(0).standard_normal((6, 2, 3))
-    with pytest.raises(ValueError, match=r"estimator must learn from pairs.*ITML"):
+    with pytest.raises(ValueError, match=r"^estimator "):
         cvxml.PairClassifier(wrong).fit(pairs, [1, -1, 1, -1, 1, -1])
 
 
 def test_pairs_of_one_kind_are_refused_before_the_metric_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cvxml.ITML, "_solve", None)
     pairs = np.random.default_rng(0).standard_normal((6, 2, 3))
-    with pytest.raises(ValueError, match="one kind"):
+    with pytest.raises(ValueError, match=r"^y "):
         cvxml.PairClassifier(cvxml.ITML()).fit(pairs, [1] * 6)

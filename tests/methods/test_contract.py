@@ -26,7 +26,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import Drawn, Hand
-from cvxml.core.method import MAPS, METRIC_IS, ConvexMethod
+from cvxml.core.method import MAPS, METRIC_IS, OF_ZERO, ConvexMethod
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.estimators import generated
@@ -819,22 +819,25 @@ def test_what_no_metric_changes_is_not_called_stationary(method: str) -> None:
     assert len(set(values)) > 1
 
 
-@pytest.mark.parametrize("method", ["mlsvm", "scml", "rtml", "boostmetric", "plml", "ssvm"])
-def test_a_zero_metric_is_told(method: str) -> None:
-    """The labels are noise, or the norm has nearly all the weight: once all distances are 0, a note says so, once."""
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((24, 3)), np.arange(24) % 2
-    strong: dict[str, Any] = {
-        "mlsvm": {"lam": 1e6},
-        "scml": {"beta": 1e6},
-        "rtml": {"lam": 1e9},
-        "boostmetric": {"v": 1e6},
-        "ssvm": {"C": 1e-3},
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        solution = cvxml.solve(method, X, y, **strong.get(method, {}))
-    told = [note for note in solution.notes if "distances are 0" in note]
-    assert len(told) == (
-        not solution.metric.any() and solution.status in (Status.CONVERGED, Status.STATIONARY)
-    )
+@pytest.mark.parametrize("method", ["scml", "rtml", "boostmetric", "plml", "ssvm"])
+def test_a_proved_zero_metric_is_told(method: str) -> None:
+    """The classes overlap so much that the metric 0 is optimal. Another metric has no such note."""
+    solution = cvxml.solve(method, *datasets.overlapping(0, 30, 3, 3))
+    assert not solution.metric.any()
+    assert OF_ZERO in solution.notes
+    other = cvxml.solve(method, *SIXTEEN_POINTS, **small(method))
+    assert (OF_ZERO in other.notes) == (not other.metric.any())
+
+
+OF_WEIGHT: dict[str, dict[str, Any]] = {
+    "mlr": {"C": 1e-6},
+    "kernel_mlsvm": {"kernel": "rbf", "gamma": 1e-300},
+}
+
+
+@pytest.mark.parametrize("method", [method for method in names() if get(method).TELLS_OF_ZERO])
+def test_a_method_that_tells_of_zero_itself_does(method: str) -> None:
+    solution = cvxml.solve(method, *datasets.overlapping(0, 30, 3, 3), **OF_WEIGHT.get(method, {}))
+    assert not solution.metric.any()
+    assert OF_ZERO not in solution.notes
+    assert any(re.search(r"\b0\b", note) for note in solution.notes)

@@ -91,7 +91,8 @@ def whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
 def span(X: FloatArray) -> FloatArray:
     """Return the points X (n, d) in coordinates of their span: P (n, r), of about unit scale.
 
-    Each feature is divided by its largest entry first. Both do not change the signs of the eigenvalues of G.
+    Each feature is divided by its largest entry first. The division and the new coordinates do not change the signs of
+    the eigenvalues of G.
     """
     size = np.abs(X).max(axis=0)
     unit = X / np.where(size > 0, size, 1.0)

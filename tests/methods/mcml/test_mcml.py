@@ -17,7 +17,7 @@ from cvxml.core.result import Status
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.theorem import value as bound_value
-from cvxml.methods.mcml import METHOD, weights
+from cvxml.methods.mcml import METHOD, softmax, weights
 from cvxml.methods.mcml.no_attainment import NOT_ATTAINED, SEEMS
 from cvxml.methods.mcml.softmax import Objective, OfDiagonal, Softmaxes
 from cvxml.oracle.saved import recertify
@@ -121,7 +121,9 @@ def naive(X: np.ndarray, y: np.ndarray, A: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", ["uneven", "alone", "constant", "wide"])
-def test_value_and_derivatives(name: str) -> None:
+@pytest.mark.parametrize("block", [1, softmax.BLOCK])
+def test_value_and_derivatives(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(softmax, "BLOCK", block)
     X, y = SETS[name]
     rng, at, of = np.random.default_rng(0), coordinates(X), weights(y)
     r, n = at.Y.shape[1], len(y)
