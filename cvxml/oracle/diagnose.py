@@ -249,14 +249,9 @@ def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float)
     best = min((each for each in fits if each.left.share <= nearly_best), key=lambda each: each.fitted)
     enough = min(tol, FITTED * _capped_gap(own), math.inf if best.left.unique else NOT_BY_LUCK)
     said = f"{best.fit[0].upper()}{best.fit[1:]} has a relative gap of {best.left.share:.2g}"
-    advice = "If your program iterates, run it longer, and check its metric again"
-    if best.left.share <= tol:
-        advice = (
-            "That is within the tolerance: check again with a smaller tol, such as 1e-9, and it may be named"
-        )
     return (
         f"{said}, but a fitted number reduces the gap of other errors too: a name needs a gap of at most {enough:.2g}. "
-        f"{advice}"
+        "If your program iterates, run it longer, and check its metric again"
     )
 
 

@@ -28,7 +28,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import Drawn, Hand
 from cvxml.core.method import MAPS, METRIC_IS, OF_ZERO, ConvexMethod
 from cvxml.core.report import Verdict
-from cvxml.core.result import Status
+from cvxml.core.result import Status, Step
 from cvxml.estimators import generated
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
@@ -827,6 +827,18 @@ def test_a_proved_zero_metric_is_told(method: str) -> None:
     assert OF_ZERO in solution.notes
     other = cvxml.solve(method, *SIXTEEN_POINTS, **small(method))
     assert (OF_ZERO in other.notes) == (not other.metric.any())
+
+
+def test_a_zero_metric_that_is_not_proved_is_not_told() -> None:
+    """Gerrymandering starts at 0, and is stopped there."""
+
+    def stopped(step: Step) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.warns(match="interrupted"):
+        solution = cvxml.solve("ssvm", *datasets.overlapping(0, 30, 3, 3), callback=stopped)
+    assert not solution.metric.any()
+    assert OF_ZERO not in solution.notes
 
 
 ZERO_AT: dict[str, dict[str, Any]] = {

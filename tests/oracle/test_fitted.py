@@ -228,6 +228,14 @@ def test_our_own(model: Any, fit: dict[str, Any]) -> None:
         refused("other labels", model, X, Y[::-1])
 
 
+def test_columns_in_another_order_are_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = cvxml.LMNN(n_neighbors=2).fit(frame, Y)
+    assert cvxml.certify_estimator(model, frame, Y).verdict == "certified"
+    refused("columns.*'a', 'b'", model, frame[["b", "a"]], Y)
+
+
 def test_a_regression_on_other_targets_is_not_judged() -> None:
     targets = X[:, 0] + 1.0
     with warnings.catch_warnings():

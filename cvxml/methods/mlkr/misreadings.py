@@ -14,10 +14,8 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Question
-from cvxml.family.stationary.rank import INVISIBLE, examine_rank
+from cvxml.family.stationary.rank import examine_rank
 from cvxml.methods.mlkr.instance import Instance, instance
-
-SMALL_METRIC = 1e-2  # in units of the covariance; all directions of such a small metric count as unused
 
 
 def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
@@ -34,9 +32,7 @@ def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], se
             F, G = change(given, Q)
             length = max(float(np.trace(Q)), 1.0)
             of_A = 2 * math.sqrt(max(float(np.trace(G @ Q @ G)), 0.0))
-            values = np.linalg.eigvalsh(Q)
-            unused = values[-1] <= SMALL_METRIC or min(given.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
-            least = float(np.linalg.eigvalsh(G)[0]) if unused or given.m >= len(Q) else 0.0
+            least = float(np.linalg.eigvalsh(G)[0]) if given.m >= len(Q) else 0.0
             share = max(math.sqrt(length) * of_A, length * max(0.0, -least)) / F
         return share if math.isfinite(share) else math.inf
 

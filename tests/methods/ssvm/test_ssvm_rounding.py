@@ -439,6 +439,21 @@ def test_weights_that_prove_nothing_do_not_replace_the_given(
     assert given[1] is sets
 
 
+def test_the_weights_that_prove_zero_sum_to_one_without_an_error() -> None:
+    """Each point has another one of its class at about 100, and two of the other class: at 1, and at about 99."""
+    X = np.array([0.0, 100, 200, 1, 101, 201])[:, None]
+    p = instance(X, np.repeat([0, 1], 3), n_neighbors=1)
+    known = np.array([(0, 1), (1, 0), (2, 1), (3, 4), (4, 3), (5, 4)])
+    sets = np.array(
+        [(i, j) for i, both in enumerate([(3, 4), (4, 3), (5, 4), (0, 1), (1, 2), (2, 1)]) for j in both]
+    )
+    q, proving = clearer_weights(p, known, np.ones(6), np.tile([2 / 3, 1 / 3], 6), sets)
+    for i in range(6):
+        own = [Fraction(weight) for weight in q[proving[:, 0] == i].tolist()]
+        assert sum(own) == 1
+        assert all((weight * 2**40).denominator == 1 for weight in own)
+
+
 @pytest.mark.parametrize("d", [1, 3, 6])
 def test_no_other_weights_are_searched_if_the_given_ones_prove_zero(
     d: int, monkeypatch: pytest.MonkeyPatch
