@@ -377,13 +377,7 @@ def _is_near(each: Explanation, own: Left) -> bool:
     Explanations that were chosen to fit the metric are excluded. For another value of a number, and for a problem with
     many optima, the limits are stricter, because such an explanation may fit by chance.
     """
-    if (
-        _is_chosen(each)
-        or each.slight
-        or each.exactly
-        or not math.isfinite(own.share)
-        or not _is_less(each.left, own)
-    ):
+    if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
     return each.left.share <= _limit_of_list(each, own)[0]
 

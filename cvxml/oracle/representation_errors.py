@@ -108,6 +108,8 @@ def _is_rounded(metric: FloatArray) -> bool:
     if max(len(text.digits) for text in texts) > FEW_DIGITS:
         return False
     units = np.array([10.0 ** int(text.exponent) for text in texts])
+    finest = units[metric.ravel() != 0].min(initial=1.0)
+    units = np.where(metric.ravel() == 0, finest, units)  # a 0 has as many decimals as the other entries
     return float(np.linalg.norm(metric - project_psd(metric))) <= float(np.linalg.norm(units / 2)) * (
         1 + SAME
     )

@@ -158,6 +158,7 @@ def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: 
         solution = solved(call)
         assert not solution.metric.any()
         assert solution.status is Status.INTERRUPTED, call
+        assert len(calls) == call  # no further solve is begun
 
 
 @pytest.fixture

@@ -109,6 +109,8 @@ def test_decimals_are_rounded_if_half_a_unit_explains_a_negative_eigenvalue() ->
     assert not _is_rounded(np.array([[0.151, 0.401], [0.401, 0.891]]))
     assert not _is_rounded(np.array([[0.25, 0.5], [0.5, 1 - 1e-13]]) / 3)
     assert _is_rounded(np.array([[1.0, 2.0], [2.0, 4.0]]) - 1e-5)
+    assert _is_rounded(np.diag([1.111, -0.001]))
+    assert not _is_rounded(np.diag([1.111, -0.002]))
 
 
 class Given:
