@@ -54,12 +54,17 @@ def solve(
 
     If the problem is not convex, the metric is certified stationary, or not certified at all.
 
+    method: an id from `cvxml.list_methods()`.
+    y: class labels, or real targets for "mlkr"; None if params give pairs, triplets or other lists.
     solver: "fast" is our own solver. "clarabel" and "scs" solve the literal problem through cvxpy. ssvm also has
         "global", which searches for the global optimum; mlkr has only "fast".
-    tol: relative to the scale of the problem: a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3.
+    tol: relative to the scale of the problem, for many methods the objective (docs/duality.md): a number or "strict"
+        1e-9, "normal" 1e-6, "loose" 1e-3.
     max_iter: limit of the iterations of the fast solver; default: that of the method.
-    warm_start: a solution of the same data.
-    callback: called with a Step each time the gap is measured.
+    warm_start: a Solution, or the result of `load`, with the same number of points. For a convex problem it must be a
+        solution of the same method.
+    callback: called with a `cvxml.core.result.Step` (iteration, seconds, objective, lower_bound, gap) each time the gap
+        is measured.
     time_limit: seconds from the call on. Then the best metric so far is returned with its bound, as Status.TIME_LIMIT.
         The certificate of this metric may take as long again, or 10 s if that is longer.
     params: parameters of the method (`cvxml show METHOD`).
@@ -113,12 +118,12 @@ def solve(
 def evaluate(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, *, t: int = 1, **params: Any
 ) -> Evaluation:
-    """Return the intermediate values of `method` at `metric`, by the paper's names.
+    """Return the intermediate values of `method` at `metric`, by the paper's names: the keys of `values`.
 
     For mlsvm, kernel_mlsvm and ssvm they include one step of the paper's Algorithm 1 from `metric`.
 
     metric: the matrix as the paper writes it, (d, d) for most methods.
-    t: the number of the iteration of this step; other methods ignore it.
+    t: which iteration of Algorithm 1 the step is, from 1 on; its step size depends on t. Other methods ignore it.
     params: parameters of the method (`cvxml show METHOD`).
 
     Raises ValueError for bad input.
@@ -149,7 +154,8 @@ def certify(
     """Return the certificate of `metric`, with the lower bound that the dual variables `dual` prove.
 
     metric: the matrix as the paper writes it, (d, d) for most methods.
-    dual: any dual variables, by name, for example `Solution.dual`. A poor choice gives a valid but lower bound.
+    dual: any dual variables, by name, for example `Solution.dual`. With a poor
+        choice the lower bound is smaller, and still valid.
     params: parameters of the method (`cvxml show METHOD`).
 
     Raises ValueError for bad input.
@@ -171,7 +177,9 @@ def certify(
 
 
 def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
-    """Return the literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
+    """Return the problem of `method` as the paper states it (or its dual), as a `cvxpy.Problem`.
+
+    One line of code states each formula. Raises ValueError for bad input.
 
     Some methods have a problem that is not convex. For them the result is the convex step at a metric, which the
     keyword `at` gives (default: the identity).

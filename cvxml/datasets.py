@@ -63,9 +63,10 @@ def rings(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[
 
 
 def twonorm(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return Breiman's twonorm, X (n, 20): unit normals around +a (y = 0) or -a (y = 1), a = 2/sqrt(20).
+    """Return Breiman's twonorm, X (n, 20): all features are normal with variance 1.
 
-    Both classes are equally likely. Raises ValueError if n is below 1.
+    The mean of each feature is 2/sqrt(20) if y = 0, and -2/sqrt(20) if y = 1. Both classes are equally likely. Raises
+    ValueError if n is below 1.
     """
     random = _random(n, seed)
     y = random.randint(2, size=n).astype(np.int64)
@@ -113,7 +114,9 @@ def stored_files() -> dict[str, str]:
     try:
         entries = sorted(os.listdir(folder), reverse=True)
     except OSError as error:
-        message = f"CVXML_DATA names {folder!r}, which is not a readable folder; change or unset it"
+        message = (
+            f"the environment variable CVXML_DATA names {folder!r}, not a readable folder; change or unset it"
+        )
         raise ValueError(message) from error
     found = {}
     for entry in entries:  # in this order NAME.csv comes after NAME.csv.gz, and replaces it
@@ -176,19 +179,21 @@ def read(
     with as many cells as the data names the columns.
 
     label: the column of the labels: "first", "last", a name in the header, or a number from 0 on, without the index. By
-        default: the column named label, else labels, class, classes, target or species; else the only column of words,
-        unless the last column looks like classes; else the last column if its name is y, or if it looks like classes
-        and the first does not; else the first column if its name is y and only it looks like classes.
+        default, the first of these that applies: 1. the column named label; 2. the one named labels, class, classes,
+        target or species; 3. the only column of words, unless the last column looks like classes; 4. the last column,
+        if its name is y, or if it looks like classes and the first does not; 5. the first column, if its name is y and
+        only it looks like classes. Otherwise the file is refused.
     header: "yes" or "no": does the first line hold the names of the columns? By default, a first line without any
         number is a header. A line that may be a header or data is refused: 0, 1, 2, ..., or the only line of whole
         numbers, or a line that is outside the range of all lines below it in every column.
-    index: "yes" leaves the first column out of the features; "no" keeps a column that numbers or names the rows.
-    separator: "comma", "semicolon", "tab" or "space"; default: that of the first line.
+    index: "yes": the first column numbers or names the rows, and is no feature. "no": it is a feature. By default a
+        file is refused if its first column may be either. True and False are allowed too, here and for header.
+    separator: "comma", "semicolon", "tab" or "space"; default: found from the file.
     decimal: "point" or "comma"; default: either, but not both.
     encoding: the encoding of a text file; default: UTF-8.
     drop: columns that are left out of the features: a list, or a text with commas. Each is given like `label`.
 
-    Raises ValueError for any other file.
+    Raises ValueError for a file that cannot be read, or that can be read in two ways.
     """
     return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding, drop))[:2]
 

@@ -30,7 +30,7 @@ __all__ = ["NotCertified", "assert_certified", "parametrize_with_cases"]
 
 
 class NotCertified(AssertionError):
-    """The metric that is asserted, or the answer of a program, is missing or is not certified."""
+    """Raised if the metric, or the answer of a program, is missing or not certified."""
 
 
 def assert_certified(
@@ -70,14 +70,14 @@ def parametrize_with_cases(
 ) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
     """Return a decorator that makes one test for every golden case, a problem with a proved answer.
 
-    Each test runs `program` and calls the decorated function with its certified Row. A test fails if its case is
-    refuted, close, or ends in an error. It is skipped if the case is inconclusive or the program answers "unsupported".
-    Needs pytest.
+    Each test runs `program`. If the result is certified, it calls the decorated function with a Row of it (case, gap,
+    rel_gap, seconds, ...). A test fails if its case is refuted, close, or ends in an error. It is skipped if the case
+    is inconclusive or the program answers "unsupported". Needs pytest.
 
-    program: the command of a program and its arguments, as a list; or a function. Either gets a question and returns an
-        answer, as JSON or as dicts.
+    program: the command of a program and its arguments, as a list; or a function. A command reads a question as JSON
+        and prints the answer as JSON. A function takes and returns dicts (docs/conform.md).
     expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail. It fails as soon as its
-        case is certified, inconclusive or skipped, because the case is then no failure. Delete it from this dict.
+        case is certified, inconclusive or skipped, and then the case must be deleted from this dict.
     pattern: which cases: a case id with wildcards, or a method id.
     folder: a folder with your own cases; None: the cases of this package.
     tol: tolerance relative to the scale of the problem: a number, or "strict", "normal" or "loose".

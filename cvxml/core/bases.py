@@ -86,8 +86,10 @@ class ConeFeasibility(Feasibility):
     def __str__(self) -> str:
         if self.beyond <= ROUNDING:
             return super().__str__()
-        said = f"distance to the nearest {self.what} {self.away:.3g}, {self.beyond:.3g} of the norm"
-        return f"{super().__str__()}; {said}"
+        return (
+            f"{super().__str__()}, but its distance to the nearest {self.what} is {self.away:.3g}, which is "
+            f"{self.beyond:.3g} of the norm"
+        )
 
 
 class Weighted(NamedTuple):
@@ -122,7 +124,7 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
             _relative_norm((error, 0), (A, 0)), _relative_norm(in_units(error, unit), in_units(A, unit))
         )
         away = float(np.linalg.norm(error))
-    what = "diagonal metric" if features else "combination of the vectors with weights >= 0"
+    what = "diagonal metric" if features else "combination of the vectors (with weights >= 0)"
     known = found.asymmetry, found.min_eigenvalue, found.distance, found.norm
     return Weighted(w, M, ConeFeasibility(*known, away, beyond, what))
 

@@ -251,7 +251,7 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
     try:
         given = np.asarray(rows)
     except ValueError as error:
-        raise ValueError(f"{must}: {error}") from None
+        raise ValueError(f"{must}, all of the same length; numpy: {error}") from None
     if given.ndim != 2 or given.shape[1] != width or len(given) == 0 or given.dtype.kind not in "iu":
         raise ValueError(f"{must}, got shape {given.shape}, {given.dtype}")
     if given.min() < 0 or given.max() >= n:
@@ -262,13 +262,21 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
     return given.astype(np.intp)
 
 
+def _without(dual: Any, name: str) -> str:
+    """Return a message that `dual` has no array `name`."""
+    if not isinstance(dual, Mapping):
+        kind = type(dual).__name__
+        return f"dual must be a mapping of names to arrays with {name!r}, such as Solution.dual, got {kind}"
+    return f"dual has no {name!r}; it has: {', '.join(map(repr, dual)) or 'nothing'}"
+
+
 def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
     """Return the dual variables `dual[name]` as floats of this shape. Infinity is allowed.
 
     dual: a mapping of names to arrays. Raises ValueError if the array is missing, has another shape, or holds NaN.
     """
     if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
+        raise ValueError(_without(dual, name))
     values = real_array(dual[name], f"dual {name!r}")
     if values.shape != shape:
         raise ValueError(f"dual {name!r} must have shape {shape}, got {values.shape}")
@@ -287,7 +295,7 @@ def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple
     """
     for part in (name, index):
         if not isinstance(dual, Mapping) or part not in dual:
-            raise ValueError(f'the dual must be a mapping with "{name}" and "{index}"; there is no {part!r}')
+            raise ValueError(_without(dual, part))
     values, rows = real_array(dual[name], f"dual {name!r}"), np.asarray(dual[index])
     width = len(ends)
     if rows.size == 0:

@@ -36,7 +36,10 @@ def prior_of(X: FloatArray, prior: Any) -> FloatArray:
     A_0 = as_matrix(prior, X.shape[1], "prior")
     asymmetry = float(np.abs(A_0 - A_0.T).max())
     if asymmetry > 1e-9 * float(np.abs(A_0).max()):
-        raise ValueError(f"prior must be symmetric, but its asymmetry is {asymmetry:.3g}; give (P + P.T) / 2")
+        raise ValueError(
+            f"prior must be symmetric, but prior and prior.T differ by up to {asymmetry:.3g}; for your prior P give "
+            "(P + P.T) / 2"
+        )
     A_0 = A_0 / 2 + A_0.T / 2
     if not definite(A_0):
         raise ValueError(

@@ -20,13 +20,14 @@ FIRST = 10.0  # seconds until the first line of a log; the time doubles for each
 
 
 class Progress:
-    """Show progress such as a Step, the elapsed time and the state: a callback for `cvxml.solve` and `cvxml.check`.
+    """A callback for `cvxml.solve` and `cvxml.check` that shows progress in one line.
 
-    In a `with` block, a thread shows the time and the state every second, also while a step takes long. The state is,
-    for example, "factorising" or "proving". A back end of cvxpy may hold Python's lock; then the line waits for it.
+    The line has the last Step, the elapsed time, and the state, for example "factorising" or "proving". In a `with`
+    block it is renewed every second, also while a step takes long. While a back end of cvxpy holds Python's lock, it is
+    not renewed.
 
-    On a terminal and in a notebook, each text overwrites the line before it, and the end of the `with` block ends the
-    line. Elsewhere, lines are written after 10 seconds, 20, 40 and so on.
+    On a terminal and in a notebook, each line overwrites the one before it, and the end of the `with` block ends the
+    line. In a log file, a line is written after 10, 20, 40, ... seconds.
 
     stream: default `sys.stderr`. clock: a function that returns seconds.
 

@@ -70,8 +70,13 @@ def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
     count = table.sum(axis=1)
     queries = np.flatnonzero((count > 0) & (count < n - 1))
     if len(queries) == 0:
+        if relevant is None:
+            raise ValueError(
+                f"none of the {n} points is a query: a query has relevant points (of its class) and irrelevant ones. "
+                "Give two classes, one of them with two points or more, or give relevant"
+            )
         raise ValueError(
-            f"none of the {n} points is a query: a query has relevant points (of its class, or listed) and "
-            "irrelevant ones. Give two classes, one of them with two points or more, or give relevant"
+            f"none of the {n} points is a query: in relevant, at least one point must list some, but not all, of the "
+            "other points"
         )
     return Queried(X, codes, table, queries, relevant is None)

@@ -30,10 +30,11 @@ SURE = 1000  # "most likely" requires a relative gap that is this many times sma
 class Verdict(StrEnum):
     """The verdict of `check` on a claim.
 
-    certified: the claim is proved. refuted: the matrix is not a metric, or a better metric is known.
-
-    close: a better metric is known, but the gap is at most a hundredth of the scale. inconclusive: the claim is neither
-    proved nor refuted.
+    certified: the claim is proved.
+    refuted: the matrix is not a metric, or a clearly better metric is known, or a claimed objective is wrong.
+    close: a better metric is known, but the gap is at most a hundredth of the scale, and no known misreading explains
+    the metric.
+    inconclusive: the claim is neither proved nor refuted.
 
     Examples
     --------
@@ -155,7 +156,11 @@ class Report:
     The gap is `objective`, of the judged metric, minus `lower_bound`. `rounding` bounds its rounding error.
     `reference_objective` is the best objective that we know. The optimum is within `radius` of the metric, a Frobenius
     distance. `step_lower_bound` and `step_gap` are for the metric's convex step, if the problem is not convex.
-    `nearest` lists at most three misreadings if `diagnosis` is empty. `judged` holds data and metric.
+
+    `reasons` are sentences for the verdict. `witness` is a better metric that we found, or None. `diagnosis` are
+    sentences that name a misreading: another problem that the program may have solved by mistake. If it is empty,
+    `nearest` lists at most three misreadings that explain the metric better than the stated problem. `exact` is the
+    interval of exact arithmetic. `about` describes data and parameters; `judged` holds data and metric.
 
     Examples
     --------
@@ -206,7 +211,7 @@ class Report:
         return f"{self.method}, claim: {self.claim}, tol: {tol}"
 
     def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
-        """Return which neighbours and votes the exact optimum shares (core/predictions.py).
+        """Return which nearest neighbours and votes of the judged metric are proved to be those of the exact optimum.
 
         queries: (q, d); default: the points themselves, each among the others.
         n_neighbors: number of neighbours that vote.
@@ -244,7 +249,7 @@ class Report:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return a dict of lists, numbers and texts for JSON; numbers that are not finite become None."""
         feasibility = self.feasibility
         content = {
             "format": "cvxml-report",

@@ -50,6 +50,9 @@ CLAIMS = (
 class Status(StrEnum):
     """Why a solver stopped; `sentence` explains it.
 
+    The values are converged, stationary, max_iter, not_attained, time_limit, at_infinity, stalled, interrupted and
+    backend. Only with the first two the result is certified.
+
     Examples
     --------
     import cvxml
@@ -147,14 +150,17 @@ class Stationarity:
 class Certificate:
     """A proof that the objective of a metric is at most `gap` above the optimum, however the metric was found.
 
-    `gap` is objective - lower_bound. If the method allows, it is summed from nonnegative parts. Then it keeps its
-    digits when it is far smaller than the objective. `rounding` bounds the rounding error of that sum, `value_rounding`
-    that of objective and lower_bound if it is larger. `dual` holds the dual variables, made feasible. The optimum is
-    within `radius` in Frobenius norm. `undecided` says why double precision cannot decide.
+    `gap` is objective - lower_bound. Where possible it is computed as a sum of nonnegative terms, because a difference
+    of two close numbers loses digits. `rounding` bounds its rounding error. The larger of `rounding` and
+    `value_rounding` bounds the error of `objective` and `lower_bound`. `scale` is the number that `rel_gap` divides the
+    gap by, for example the objective for LMNN, and lam/2 ||A||^2 for MLSVM. `dual` holds the dual variables, made
+    feasible. The optimal metric has a Frobenius distance of at most `radius`; inf if no bound is known. `undecided` is
+    a sentence if double precision proves nothing for these data, else empty.
 
-    `kind` is "global"; "enumerated" for a global bound by branch and bound; "stationary" for a problem that is not
-    convex; or "subproblem" for its convex step. `step` may hold the certificate of the convex step at the metric. For
-    local metrics, `parts` holds one certificate for each query.
+    `kind` says what `lower_bound` is a bound for. "global": the objective of every metric, by duality. "enumerated":
+    the same, by branch and bound. "stationary": the same, but it is trivial, such as 0. "subproblem": the objective of
+    the convex step, the convex problem that the method would solve next. `step` holds the certificate of the convex
+    step at the metric, or None. For local metrics, `parts` holds one certificate for each query.
 
     Examples
     --------
@@ -198,7 +204,7 @@ class Certificate:
 
     @property
     def only_stationary(self) -> bool:
-        """True if the problem is not convex and the lower bound is trivial, such as 0 for a sum of losses."""
+        """True if `claim` is "stationary" and there are no `parts`: `lower_bound` says little of the whole problem."""
         return self.claim == "stationary" and not self.parts
 
     @property
@@ -231,7 +237,8 @@ class Certificate:
     def proves(self, tol: Tolerance) -> bool:
         """Return True if `claim` is proved: the metric is feasible, and the gap is at most tol * scale + rounding.
 
-        The proof also requires `decides(tol)`. With a step or with parts, their proofs decide.
+        The proof also requires `decides(tol)`. If there is a `step`, it must be proved; if there are `parts`, all of
+        them. MLKR, and NCA with a limited rank, have neither: their `stationarity` must be within the same limit.
 
         tol: a number or one of the words "strict", "normal" and "loose".
         """
@@ -253,7 +260,8 @@ class Certificate:
     def decides(self, tol: Tolerance) -> bool:
         """Return False if double precision cannot decide at `tol`.
 
-        This is so if a value overflowed, or if `rounding` exceeds max(tol, min(100 tol, 1e-3)) times the scale.
+        This is so if `undecided` is not empty, if `gap` or `scale` is not finite, or if `rounding` exceeds
+        max(tol, min(100 tol, 1e-3)) times the scale.
         """
         tol = check_tol(tol)
         if self.step is not None:
@@ -325,9 +333,12 @@ def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "")
 class Solution:
     """A metric with its certificate.
 
-    `metric` (d, d) is psd; objective, bound and gap follow from the data and the dual variables. `params` holds all
-    parameters, and `derived` the names of those that were not given, but made from other inputs. `factor` is the
-    transform (m, d) that the method learns, with metric = factor^T factor; None for other methods.
+    `metric` is psd: (d, d); (n, n) for kernel_mlsvm; (m d, m d) with m blocks for plml; (q, d, d) for several queries
+    of glml. `y` holds class codes 0 to R-1 in the order of the sorted labels, real targets for mlkr, and zeros if no
+    labels were given. `params` holds all parameters, and `derived` the names of those that were not given, but made
+    from other inputs. `history` has a Step each time that the gap was measured. `neighbors` holds the lists N(i) of
+    mlsvm and kernel_mlsvm, else []. `notes` are sentences for the user. `factor` is the transform (m, d) that the
+    method learns, with metric = factor^T factor; None for other methods.
 
     Examples
     --------
@@ -378,7 +389,7 @@ class Solution:
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale of the problem."""
+        """The gap divided by the scale of the problem."""
         return self.certificate.rel_gap
 
     @property
@@ -397,7 +408,10 @@ class Solution:
 
     @property
     def step_lower_bound(self) -> float | None:
-        """Lower bound on the optimum of the convex step at `metric`; None if the problem is convex."""
+        """Lower bound on the optimum of the convex step at `metric`.
+
+        None if there is no such step: for convex problems, MLKR, and NCA with a limited rank.
+        """
         return None if self.certificate.step is None else self.certificate.step.lower_bound
 
     @property
@@ -555,7 +569,9 @@ class SavedSolution:
 
 
 def load(path: str | Path) -> SavedSolution:
-    """Read a file that `Solution.save` wrote. Raises ValueError for any other file.
+    """Read a .json or .npz file that `Solution.save` wrote.
+
+    Raises ValueError for any other file, also for .npy and .csv, which hold the metric alone.
 
     Examples
     --------
@@ -691,7 +707,7 @@ class Evaluation:
             ) from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return a dict of lists, numbers and texts for JSON; numbers that are not finite become None."""
         return {"method": self.method, **{k: plain(v) for k, v in self.values.items()}}
 
     def __str__(self) -> str:

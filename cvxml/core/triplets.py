@@ -25,7 +25,12 @@ GIVEN_TRIPLETS = Parameter(
     INDICES,
 )
 BY_TRIPLETS = {
-    "n_neighbors": Parameter("number of targets of a point, and of its impostors", COUNT, 3),
+    "n_neighbors": Parameter(
+        "number of targets (nearest points of its class) and of impostors (nearest points of other classes) of "
+        "each point",
+        COUNT,
+        3,
+    ),
     "triplets": GIVEN_TRIPLETS,
 }
 BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {

@@ -2,11 +2,11 @@
 
 MetricEllipseDisplay   the unit ball of a metric among the points, with the Euclidean circle of the same area
 CertificateDisplay     the certified gap against iterations, or objective and lower bound
-NeighborhoodDisplay    targets and impostors of a point, or the best and worst neighbours h* and h^ of gerrymandering
+NeighborhoodDisplay    targets and impostors of a point, or the best and worst neighbours h* and ĥ of gerrymandering
 SpectrumDisplay        eigenvalues of one or several metrics, and their rank
 LocalMetricDisplay     the local metrics of GLML in the plane, with the kind of optimum at each query
 
-`from_estimator` takes a fitted estimator. Every constructor except `__init__` draws; `ax` gives the axes (default: new
+`from_estimator` takes a fitted estimator. The `from_...` methods draw at once; `ax` gives the axes (default: new
 ones).
 """
 

@@ -27,7 +27,9 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
     try:
         labels = np.asarray(y)
     except ValueError as error:
-        raise ValueError(f"y is not an array of labels: {error}") from error
+        raise ValueError(
+            f"y must be one label for each point; numpy cannot make an array of it: {error}"
+        ) from error
     column = labels.shape == (n, 1)  # scikit-learn takes a column too
     labels = labels.ravel() if column else labels
     if labels.shape != (n,):
@@ -171,11 +173,15 @@ def metric_of(estimator: Any, kernel: bool = False) -> FloatArray:
     check_fitted(estimator)
     name = type(estimator).__name__
     if hasattr(estimator, "metric_at"):
+        other = ", or use LocalMetricDisplay" if hasattr(estimator, "cases_at") else ""
         raise ValueError(
-            f"{name} has a metric for each query; use LocalMetricDisplay, or give one of metric_at(X)"
+            f"{name} has a metric for each query: draw one of them, from_metric(model.metric_at(X)[0], ...){other}"
         )
     if hasattr(estimator, "phi_") and not kernel:
-        raise ValueError(f"the metric of {name} acts on the features of its kernel and not on those of X")
+        raise ValueError(
+            f"the metric of {name} acts on the features of its kernel and not on those of X; "
+            "use SpectrumDisplay or NeighborhoodDisplay"
+        )
     if hasattr(estimator, "get_mahalanobis_matrix"):
         return np.asarray(estimator.get_mahalanobis_matrix(), dtype=np.float64)
     if hasattr(estimator, "components_"):

@@ -91,7 +91,8 @@ class CertificateDisplay:
     ) -> Self:
         """Draw the certificate of a fitted estimator.
 
-        estimator: may be a Pipeline or a search. Then the certificate is that of the last step that was solved.
+        estimator: may be a Pipeline or a search. Then the certificate is that of its last metric learner of
+            cvxml.
         X, y: ignored.
         tol: default: that of the estimator.
         ax: default: new axes.

@@ -36,7 +36,7 @@ class MetricEllipseDisplay:
     """Points by class, and around chosen centres c the ellipse (x - c)^T M (x - c) = r^2.
 
     Made by `from_estimator` or `from_metric`. The ellipse is narrow in directions that M stretches. The dashed circle
-    has the same area, and belongs to a multiple of the Euclidean metric.
+    has the same area, and is the ball of a multiple of the Euclidean metric.
 
     If M is singular in the plane, the ball is unbounded: the strip between two parallel lines, or the whole plane if M
     = 0. A ball more than a thousand times as long as wide is also drawn as a strip. Then there is no circle, and the
@@ -107,8 +107,8 @@ class MetricEllipseDisplay:
         centers: (k, 2), in the drawn features; default: the class means.
         features: the two that are drawn, by index or by name.
         ball: "slice" or "projection".
-        radius: r; by default, the circle has a radius of one standard deviation within classes, or a strip has this
-            width.
+        radius: r. By default, the dashed circle has a radius of one standard deviation within classes; a strip has this
+            width; r is 1 if M = 0 in the plane.
         ax: default: new axes.
         circle: True to draw the dashed circle of the same area.
 
@@ -138,8 +138,8 @@ class MetricEllipseDisplay:
         centers: (k, 2), in the drawn features; default: the class means.
         features: the two that are drawn, by index or by name.
         ball: "slice" or "projection".
-        radius: r; by default, the circle has a radius of one standard deviation within classes, or a strip has this
-            width.
+        radius: r. By default, the dashed circle has a radius of one standard deviation within classes; a strip has this
+            width; r is 1 if M = 0 in the plane.
         ax: default: new axes.
         circle: True to draw the dashed circle of the same area.
 

@@ -38,12 +38,12 @@ LEVELS = (0.05, 0.3, 0.7)  # relative to the highest density of a class in the p
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LocalMetricDisplay:
-    """Ellipses of the local metric at queries x, with a line and a colour for the case of B(x).
+    """Ellipses of the local metric at queries x. Line and colour show the case of the matrix B(x).
 
-    `from_solution` draws A(x), which has determinant 1. `from_estimator` draws A(x) + gamma I, the metric of the
-    estimator; the title states this. The ellipse is narrow in directions that the metric stretches. Local metrics at
-    different queries are not compared: only the shapes count, and all ellipses have the same length. With more than two
-    features, two are drawn: the cut of the ellipsoid along them.
+    GLML computes the metric A(x) from B(x). `from_solution` draws A(x), which has determinant 1. `from_estimator` draws
+    A(x) + gamma I, the metric of the estimator; the title states this. The ellipse is narrow in directions that the
+    metric stretches. Only shapes can be compared: all ellipses are drawn equally long. With more than two features, the
+    picture shows the section of the ellipsoid with the plane of two features.
 
     The cases of B(x). Definite: the optimum is unique. Indefinite: A is one of many metrics with tr[A^-1 B] = 0.
     Singular: no metric attains the infimum. Zero: every metric is optimal.
@@ -114,12 +114,13 @@ class LocalMetricDisplay:
         features: the two that are drawn, by index or by name.
         densities: True to draw contours of the classes at 5, 30 and 70 % of their highest density, with the other
             features at their mean.
+        ax: default: new axes.
 
         Raises NotFittedError, and ValueError for another estimator, bad input, or contours of a model of the user.
         """
         glml, given, names = learner_of(estimator, X, "metric_at")
         if not hasattr(glml, "metric_at") or not hasattr(glml, "cases_at"):
-            raise ValueError(f"{type(glml).__name__} has no local metrics; cvxml.GLML has")
+            raise ValueError(f"LocalMetricDisplay draws a fitted cvxml.GLML, got {type(glml).__name__}")
         points = check_X(given)
         shown = plane_of(features, points.shape[1], names)
         if queries is None:
@@ -136,6 +137,7 @@ class LocalMetricDisplay:
         """Draw the metrics of `cvxml.solve("glml", X, y, query=...)` at its queries, among its points X and labels y.
 
         features: the two that are drawn, by index. A solution keeps no names.
+        ax: default: new axes.
 
         Raises ValueError for the solution of another method.
         """

@@ -55,13 +55,13 @@ SETS = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NeighborhoodDisplay:
-    """A point i with lines to its neighbours at a metric, as `cvxml.evaluate` lists them; other points are pale.
+    """A point i with lines to its neighbours under a metric, the lists of `cvxml.evaluate`; other points are pale.
 
     Made by `from_estimator` or `from_metric`.
 
     MLSVM: targets T_i and impostors I_i. The furthest target and the nearest impostor are marked, because the margin is
-    measured between them. Gerrymandering: h*, the best neighbours among those that give i its label, and ĥ, the worst:
-    those with the largest score plus loss. The method finds them in all features; the picture shows two.
+    measured between them. Gerrymandering: h*, the best set of k neighbours whose vote is the label of i; and ĥ, the set
+    of k neighbours with the largest score plus loss. The method finds them in all features; the picture shows two.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class NeighborhoodDisplay:
     ) -> Self:
         """Draw the neighbours of point `index` at the metric of a fitted MLSVM, KernelMLSVM or Gerrymandering.
 
-        estimator: may be a Pipeline or a search. Then the neighbours are those of its last step that was solved, and
-            the picture shows X transformed by the steps before it.
+        estimator: may be a Pipeline or a search. Then the neighbours are those of its last metric learner of cvxml,
+            and the picture shows X transformed by the steps before it.
         X: (n, d), the points of the fit.
         y: (n,), the labels of the fit.
         features: the two that are drawn, by index or by name.
@@ -129,9 +129,12 @@ class NeighborhoodDisplay:
         """
         learner = learner_of(estimator, X, "solution_")
         solution = getattr(learner.estimator, "solution_", None)
-        if solution is None:
-            raise ValueError(f"{type(learner.estimator).__name__} has no neighbours to draw; {_able()} have")
-        method = _check_method(solution.method)
+        if solution is None or solution.method not in SETS:
+            raise ValueError(
+                "NeighborhoodDisplay draws a fitted MLSVM, KernelMLSVM or Gerrymandering, got "
+                f"{type(learner.estimator).__name__}"
+            )
+        method = solution.method
         params = {k: v for k, v in solution.params.items() if k in get(method).PARAMETERS}
         shown: dict[str, Any] = {"features": features, "names": learner.names, "zoom": zoom, "ax": ax}
         return cls._drawn(method, learner.X, y, solution.metric, index, params, **shown)
@@ -281,12 +284,8 @@ class NeighborhoodDisplay:
 def _check_method(method: Any) -> str:
     id = known(method)
     if id not in SETS:
-        raise ValueError(f"{method!r} has no neighbours to draw; {_able()} have")
+        raise ValueError(f"NeighborhoodDisplay draws the methods {', '.join(SETS)}, got {method!r}")
     return id
-
-
-def _able() -> str:
-    return ", ".join(SETS)
 
 
 def _values_in_words(at: Evaluation, i: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -62,7 +63,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Learn the metric from X (n, d) and labels y (n,).
 
         Raises ValueError for bad input, and KeyboardInterrupt after Ctrl-C. Warns (ConvergenceWarning) whenever tol is
-        not met.
+        not met, and (UserWarning) if the metric is 0.
         """
         self._refuse_tuples(X)
         points, y = validated(self, X, y, ensure_min_samples=2)
@@ -85,7 +86,11 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return X if mapped is None else mapped(X)
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Return L x for each row x of X (n, d). Euclidean distances of the results are the learnt distances."""
+        """Return the map of X (n, d), an array (n, m) with a row L x for each row x of X.
+
+        L is `components_`; for a kernel method it acts on the kernel features of x. Euclidean distances between the
+        rows are the learnt distances.
+        """
         check_is_fitted(self)
         points = validated(self, X, reset=False)
         result: FloatArray = self._features(points) @ self.components_.T
@@ -144,7 +149,8 @@ class Learner(MetricEstimator):
         certificate_ : Certificate. The proof for the metric.
         gap_ : float. The absolute gap of the certificate.
         solution_ : Solution. It has all results and notes.
-        n_iter_, n_features_in_, classes_ : as in scikit-learn.
+        n_iter_, n_features_in_ : as in scikit-learn.
+        classes_ : the sorted labels, only after a fit to labels.
         """
     _example: ClassVar[str] = """
         import cvxml
@@ -180,6 +186,16 @@ class Learner(MetricEstimator):
         self.n_iter_ = max(1, self.solution_.n_iter)
         self._keep(points)
         self._n_features_out = len(self.components_)
+        if not self.components_.any():
+            self._warn_of_zero()
+
+    def _warn_of_zero(self) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: the learnt metric is 0. All points are mapped to 0, all distances are 0, and "
+            "nearest neighbours say nothing. Next: other parameters, or another method (docs/which_method.md)",
+            UserWarning,
+            stacklevel=5,
+        )
 
     @all_or_nothing
     def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
@@ -221,7 +237,7 @@ class PairsEstimator(Learner):
         pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X.
 
         Raises ValueError for bad input, and if the problem has no optimum. Warns (ConvergenceWarning) whenever tol is
-        not met.
+        not met, and (UserWarning) if the metric is 0.
         """
         return self._fit_to(X, y, pairs=pairs)
 
@@ -243,6 +259,7 @@ class TripletsEstimator(Learner):
 
         triplets: (t, 3), indices i, j, l into X, where j should be nearer to i than l.
 
-        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, and (UserWarning) if the
+        metric is 0.
         """
         return self._fit_to(X, y, triplets=triplets)

@@ -94,7 +94,7 @@ class _Baseline(MetricEstimator):
 
 @refuse_a_preprocessor
 class Euclidean(_Baseline):
-    """The metric of the features as they are.
+    """The Euclidean metric: the identity matrix.
 
     Attributes
     ----------
@@ -128,11 +128,13 @@ class Euclidean(_Baseline):
 
 @refuse_a_preprocessor
 class WithinClass(_Baseline):
-    """The Mahalanobis metric of the pooled within-class covariance W, A = W^-1; ValueError where W is singular.
+    """The Mahalanobis metric of the pooled within-class covariance W, A = W^-1.
+
+    `fit` raises ValueError if W is singular.
 
     Parameters
     ----------
-    shrinkage : float within 0 to 1, default 0.0. (1 - s) W + s (tr W / d) I replaces W.
+    shrinkage : float within 0 to 1, default 0.0. s: W is replaced by (1 - s) W + s (tr W / d) I.
 
     Attributes
     ----------

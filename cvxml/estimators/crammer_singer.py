@@ -27,15 +27,16 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     ----------
     C : float, default 1.0. Weight of each loss.
     fit_intercept : bool, default True. Whether each class has an intercept, which is regularized like the other
-        weights. The paper has no intercept: False.
-    tol : float, default 1e-06. Certified gap, relative to 1/2 ||W||^2.
+        weights. Give False for the problem of the paper, which has no intercept.
+    tol : float, default 1e-06. Largest allowed gap of the certificate, relative to 1/2 ||W||^2.
     max_iter : int, default 100. Iterations of the interior point method.
 
     Attributes
     ----------
     coef_ : FloatArray (R, d). Weights of every class, also if there are two classes. W = [coef_, intercept_].
     intercept_ : FloatArray (R,). Without intercept W = coef_, and intercept_ is 0.
-    certificate_ : Certificate. W is within its radius of the optimum.
+    certificate_ : Certificate. The proof. The optimal W has a Frobenius distance of at most
+        `certificate_.radius` from W.
     gap_ : float. Absolute gap of the certificate.
     n_iter_, n_features_in_, classes_ : as in scikit-learn.
 

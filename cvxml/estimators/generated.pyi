@@ -14,7 +14,7 @@ from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 
 
 class BoostMetric(TripletsEstimator):
-    """The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap; v must be above v*."""
+    """The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap."""
 
     v: float
     n_neighbors: int
@@ -87,7 +87,7 @@ class LMNN(TripletsEstimator):
     def __init__(self, mu: float = 0.5, n_neighbors: int = 3, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, squared_hinge: bool = False) -> None: ...
 
 class MCML(Learner):
-    """The metric that collapses classes best (Globerson, Roweis 2005), solved to a certified gap."""
+    """The metric of maximally collapsing metric learning (Globerson, Roweis 2005), solved to a certified gap."""
 
     solver: str
     tol: Tolerance

@@ -40,9 +40,10 @@ class GLML(LocalMetricClassifier):
 
     _method: ClassVar[str] = "glml"
     _says: ClassVar = {
-        "n_neighbors": "Neighbours that vote. The metric is derived for 1. For two classes it is the same for every "
-        "number (2018, section 7, corrected). For three or more classes it is not optimal for k > 2",
-        "gamma": "Not negative. The metric used is A + gamma I, with |A| = 1",
+        "n_neighbors": "Number of neighbours that vote. The paper derives the metric for one neighbour. For two "
+        "classes this metric is optimal for every number (2018, section 7, corrected). For three or more classes it is "
+        "not optimal for more than 2",
+        "gamma": "Not negative. The metric used is A + gamma I, with det A = 1",
         "random_state": "Seed for the fit of a mixture",
         "n_jobs": "Processes, through joblib; None: 1",
     }
@@ -96,8 +97,8 @@ class GLML(LocalMetricClassifier):
     def cases_at(self, X: ArrayLike) -> list[Case]:
         """Return the Case of each row of X (q, d): definite, indefinite, singular or zero.
 
-        It is a property of the matrix from which the metric is computed there, and decides whether the optimum is
-        attained and unique.
+        The metric at x is computed from a matrix B(x). The case of B(x) tells whether an optimal metric exists at x,
+        and whether it is the only one.
         """
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 

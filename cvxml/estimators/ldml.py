@@ -38,7 +38,7 @@ class LDML(PairsEstimator):
         weights: (p,), one for each of these pairs, similar pairs first.
 
         Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, and if no metric attains
-        the infimum.
+        the infimum, and (UserWarning) if the metric is 0.
         """
         if pairs is None and weights is not None:
             raise ValueError("weights belong to pairs: give pairs too")

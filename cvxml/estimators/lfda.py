@@ -23,7 +23,8 @@ class LFDA(Learner):
 
     _method: ClassVar[str] = "lfda"
     _attributes: ClassVar[str] = """
-        components_ : FloatArray (n_components, d). T^T; the row with the largest eigenvalue is first.
+        components_ : FloatArray (n_components, d). T^T, the map from x to r coordinates.
+            Except for "orthonormal", the rows are in descending order of the eigenvalues of (S_b, S_w).
         certificate_ : Certificate. The proof for the metric.
         gap_ : float. The absolute gap of the certificate.
         solution_ : Solution. It has all results and notes.

@@ -47,7 +47,8 @@ class LSML(Learner):
         quadruplets: (q, 4), indices a, b, c, d into X, where a and b should be nearer to each other than c and d.
         weights: (q,), one for each quadruplet.
 
-        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, and (UserWarning) if the
+        metric is 0.
         """
         if quadruplets is None and weights is not None:
             raise ValueError("weights belong to quadruplets: give quadruplets too")

@@ -46,8 +46,8 @@ def made(name: str, module: str) -> type[Learner]:
         **{key: default for key, (_, default) in fields.items()},
         "_method": _chosen(method, option) if option else method,
         "_says": {
-            "tol": f"Certified gap, relative to {said.scale}",
-            option: f'True: the formula "{method}:{option}"',
+            "tol": f"Largest allowed gap of the certificate, relative to {said.scale}",
+            option: f'True: the problem of the method "{method}:{option}"',
             **said.says,
         },
     }

@@ -28,7 +28,7 @@ class MLKR(Learner):
 
     _method: ClassVar[str] = "mlkr"
     _says: ClassVar = {
-        "tol": "Largest allowed product of gradient and norm, relative to the scale",
+        "tol": "Largest allowed `gradient` and `dc_residual` of `certificate_.stationarity`, relative to the scale",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
@@ -51,7 +51,7 @@ class MLKR(Learner):
         """Learn A from X (n, d) and real targets y (n,).
 
         Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, for example if the infimum
-        is at infinity.
+        is at infinity. Warns (UserWarning) if the metric is 0.
         """
         self._refuse_tuples(X)
         points, targets = validated(self, X, y, ensure_min_samples=2, y_numeric=True)

@@ -35,6 +35,7 @@ class MLR(Learner):
 
         relevant: n lists of indices into X, the points that should be nearest to each point.
 
-        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, and (UserWarning) if the
+        metric is 0.
         """
         return self._fit_to(X, y, relevant=relevant)

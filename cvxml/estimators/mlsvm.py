@@ -28,7 +28,7 @@ class MLSVM(Learner):
     max_iter: int = 20000
 
     _method: ClassVar[str] = "mlsvm"
-    _says: ClassVar = {"tol": "Certified gap, relative to lam/2 ||A||^2"}
+    _says: ClassVar = {"tol": "Largest allowed gap of the certificate, relative to lam/2 ||A||^2"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class KernelFeatures:
 
 @estimator
 class KernelMLSVM(MLSVM):
-    """MLSVM in the feature space of a kernel, exact.
+    """MLSVM in the feature space of a kernel, solved to a certified gap.
 
     K is the kernel matrix of the training points, and k_x (n,) holds the kernel of x and each training point.
     `transform` maps x to L K^(+1/2) k_x, where L is `components_`; the number of columns is the rank of K. Give `phi_`,

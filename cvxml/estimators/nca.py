@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @estimator
 class NCA(Learner):
-    """A transform x -> A x by NCA (Goldberger et al. 2004), with the strongest certificate that its problem allows."""
+    """A transform x -> A x by NCA (Goldberger et al. 2004), with a certificate.
+
+    It is certified stationary, and optimal if the problem is convex.
+    """
 
     n_components: int | None = None
     _: KW_ONLY
@@ -36,8 +39,9 @@ class NCA(Learner):
     _method: ClassVar[str] = "nca"
     _says: ClassVar = {
         "solver": '{}; "clarabel" and "scs" run CCCP with literal steps, for small n and n_components None',
-        "tol": "Largest allowed gain of the convex step at the metric, relative to the scale; if n_components limits "
-        "the rank, largest allowed product of gradient and norm",
+        "tol": "Largest allowed gain of the convex step at the metric, relative to the scale. If n_components is "
+        "less than d: largest allowed `gradient` and `dc_residual` of `certificate_.stationarity`, relative to the "
+        "scale",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
@@ -45,7 +49,8 @@ class NCA(Learner):
         certificate_ : Certificate. The proof, with `stationarity`, and with `step` if the rank is not limited.
         gap_ : float. Distance of the objective from its trivial bound.
         solution_ : Solution. It has all results and notes; its status shows if the supremum is at infinity.
-        n_iter_, n_features_in_, classes_ : as in scikit-learn.
+        n_iter_, n_features_in_ : as in scikit-learn.
+        classes_ : the sorted labels, only after a fit to labels.
         """
     _example: ClassVar[str] = """
         import cvxml
@@ -59,11 +64,12 @@ class NCA(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
         """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.
 
-        similarity: (n, n), not negative, 0 on its diagonal: entry (i, j) is the weight of the probability that
-        point i chooses point j.
+        similarity: (n, n), not negative, 0 on its diagonal. The objective has p_i = sum_j similarity[i, j] p_ij,
+        where p_ij is the probability that point i chooses point j.
 
-        Raises ValueError for bad input. Warns about points with a row of zeros. Warns (ConvergenceWarning)
-        whenever tol is not met, for example if the supremum is at infinity.
+        Raises ValueError for bad input. Warns (UserWarning) about points without a partner, the only point of
+        a class or a row of zeros in `similarity`, and about the metric 0. Warns (ConvergenceWarning) whenever tol is
+        not met, for example if the supremum is at infinity.
         """
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]
@@ -88,7 +94,10 @@ class NCA(Learner):
         """
         check_is_fitted(self)
         if len(self.components_) < 2:
-            raise ValueError("a picture needs two components, but A has one row; fit with n_components >= 2")
+            raise ValueError(
+                "a picture needs two components, but A has one row; fit with n_components >= 2, "
+                "which needs two features or more"
+            )
         from cvxml.displays._scatter import scatter
 
         points = validated(self, X, reset=False)  # `transform` may return a data frame

@@ -30,13 +30,13 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : an estimator with `fit(X, pairs=...)`: ITML, MMC, SDML, GMML, LDML or DMLEig.
-    criterion : "accuracy", "balanced_accuracy" or "f1" of the similar pairs, which the threshold maximizes; default
-        "accuracy".
+    criterion : the score that the threshold maximizes on the training pairs: "accuracy" (default),
+        "balanced_accuracy" or "f1". The similar pairs are the positive class.
 
     Attributes
     ----------
     estimator_ : the fitted estimator, with its certificate in `estimator_.certificate_`.
-    threshold_ : float. The largest distance of a pair that is called similar.
+    threshold_ : float. Pairs with a distance of at most this number are called similar.
     classes_ : -1 and 1.
     n_features_in_ : int, d.
 

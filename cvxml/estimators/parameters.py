@@ -19,9 +19,9 @@ from cvxml.methods import get
 WIDTH = 110
 EVERYWHERE = {
     "solver": "{}",
-    "tol": "Certified gap, relative to the objective",
+    "tol": "Largest allowed gap of the certificate, relative to the objective",
     "max_iter": "Iterations of the fast solver",
-    "warm_start": "Start from the last fit, if the data have the same length",
+    "warm_start": "Start from the solution of the last fit, if X has as many points as then",
 }  # a class may replace these descriptions in its `_says`
 
 Estimator = TypeVar("Estimator")
@@ -77,21 +77,29 @@ def _parameters(cls: Any) -> str:
     known = (
         f"{first} (default), {', '.join(others[:-1])} or {others[-1]}" if others else f"{first}, the only one"
     )
+    if others and says["solver"] == EVERYWHERE["solver"]:
+        known += f". {first} is our own solver; the others solve the problem of the paper through cvxpy"
     says["solver"] = says["solver"].format(known)
     fields = sorted(dataclasses.fields(cls), key=lambda field: field.name in EVERYWHERE)
-    return "\n".join(_line(field, says[field.name]) for field in fields)
+    none = {name: each.otherwise for name, each in {**method.PARAMETERS, **method.SOLVE_PARAMETERS}.items()}
+    return "\n".join(_line(field, says[field.name], none.get(field.name, "")) for field in fields)
 
 
-def _line(field: dataclasses.Field[Any], entry: Any) -> str:
-    """Return the line of one parameter, such as "lam : float. Weight of ... (default 0.1)."
+def _line(field: dataclasses.Field[Any], entry: Any, none: str) -> str:
+    """Return the line of one parameter, such as "lam : float, default 0.1. Weight of ..."
 
-    entry: the Parameter of the method, or a description.
+    entry: the Parameter of the method, or a description. none: the meaning of None, in words.
     """
     text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
     named = str(field.type)
-    kind = {"Any": [], "Tolerance": ['float, "strict", "normal" or "loose"']}.get(named, [named])
-    default = [] if "default" in text else [f"default {field.default}"]
+    kind = {"Any": [], "Tolerance": ['float, or "strict" (1e-9), "normal" (1e-6), "loose" (1e-3)']}.get(
+        named, [named]
+    )
+    shown = f'"{field.default}"' if isinstance(field.default, str) else field.default
+    default = [] if "default" in text else [f"default {shown}"]
     # a single letter is a symbol, and keeps its case
     sentence = text if text[1] == "," else text[0].upper() + text[1:]
+    if field.default is None and none:
+        sentence += f". None: {none}"
     line = f"{field.name} : {'. '.join([*filter(None, [', '.join(kind + default)]), sentence])}."
     return textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)

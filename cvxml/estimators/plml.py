@@ -55,7 +55,7 @@ class PLML(LocalMetricClassifier):
     _says: ClassVar = {
         "n_votes": "Nearest training points that vote on a query",
         "n_jobs": "Processes, through joblib; None: 1",
-        "tol": "Certified gap, relative to alpha1 times the squared norm of the metrics",
+        "tol": "Largest allowed gap of the certificate, relative to alpha1 times the squared norm of the metrics",
     }
     _attributes: ClassVar[str] = """
         metrics_ : FloatArray (m, d, d). The basis metrics.
@@ -63,7 +63,8 @@ class PLML(LocalMetricClassifier):
         weights_ : FloatArray (n, m). Weights of the training points.
         certificate_ : Certificate. The proof of the metrics, for these weights.
         gap_ : float. The absolute gap of the certificate.
-        weights_certificate_ : Certificate. The proof of the weights. No joint optimum is claimed.
+        weights_certificate_ : Certificate. The proof of the weights. Weights and metrics are each optimal for
+            their own problem; the two together have no proof.
         solution_ : Solution. It has all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """

@@ -36,8 +36,9 @@ class Gerrymandering(ClassifierMixin, Learner):
 
     _method: ClassVar[str] = "ssvm"
     _says: ClassVar = {
-        "solver": '{}; "clarabel" and "scs" use the literal steps, for tiny n; "global": for a dozen points, the '
-        "optimum, or the gap that is left after ten minutes",
+        "solver": '{}; "clarabel" and "scs" solve each convex step through cvxpy, for very few points. "global" '
+        "searches for the global optimum by branch and bound, for about a dozen points. It stops after ten minutes, "
+        "and the certificate gives the gap that is left",
         "tol": "Largest allowed gain of the convex step at the metric, relative to ||W||^2",
         "max_iter": "CCCP steps from each start",
     }
@@ -61,7 +62,8 @@ class Gerrymandering(ClassifierMixin, Learner):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), and store X and y for the vote.
 
-        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, and (UserWarning) if the
+        metric is 0.
         """
         super().fit(X, y)
         self._codes = np.asarray(self.solution_.y, dtype=np.intp)

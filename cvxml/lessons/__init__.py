@@ -31,5 +31,7 @@ LESSONS = {
 def path_of(name: str) -> Path:
     """Return the path of a lesson's notebook. Raises ValueError for an unknown name, and lists the known ones."""
     if name not in LESSONS:
-        raise ValueError(f"no lesson {name!r}; there is: {', '.join(LESSONS)}{did_you_mean(name, LESSONS)}")
+        raise ValueError(
+            f"no lesson {name!r}; the lessons are: {', '.join(LESSONS)}{did_you_mean(name, LESSONS)}"
+        )
     return Path(__file__).parent / f"{name}.py"

@@ -179,8 +179,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
     equal = p.equal
     if len(equal):
         raise ValueError(
-            f"the points of the dissimilar pair {equal[0].tolist()} are equal: the least distance is "
-            "0 in every metric; leave such pairs out"
+            f"the points of the dissimilar pair {equal[0].tolist()} are equal: the smallest distance is "
+            "0 in every metric; leave such pairs out, or, if the pairs come from labels, one of the two points"
         )
     span = cosets(p.X, p.linked)
     listed = p.pairs.dissimilar if span.labels.any() else p.linked[:0]
@@ -203,7 +203,12 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
     The dual variables of a repeated pair are added up. Pairs of one class are left out. Raises ValueError for a bad
     "q" or "q_index".
     """
-    index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
+    if not isinstance(dual, Mapping) or "q_index" not in dual:
+        raise ValueError(
+            "dual must be a mapping with 'q' and 'q_index': for so many pairs, 'q' has one entry for each row of "
+            "'q_index'"
+        )
+    index = np.asarray(dual["q_index"])
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
         raise ValueError(
             f"dual 'q_index' must be integers of shape (t, 2), pairs of points; got {index.dtype}, shape {index.shape}"
@@ -336,7 +341,7 @@ class DMLEig(FamilyMethod[Instance]):
             -0.8,
         ),
     )
-    ESTIMATOR: ClassVar = Estimator("DMLEig", scale="the least squared distance")
+    ESTIMATOR: ClassVar = Estimator("DMLEig", scale="the smallest squared distance of a dissimilar pair")
     EXAMPLES: ClassVar = (
         drawn(7, 20, 3),
         drawn(7, 14, 5, degenerate=True),

@@ -513,7 +513,10 @@ class GMML(ConvexMethod[Instance]):
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "weight": Parameter(
-            "t of the paper: the place of the metric on the geodesic from S^-1 (0) to D (1)", NUMBER, 0.5
+            "the t of the paper: the position of the metric on the geodesic, 0 for S^-1 and 1 for D. S and D are the "
+            "sums of (x_i - x_j)(x_i - x_j)^T over similar and dissimilar pairs",
+            NUMBER,
+            0.5,
         ),
         "mu": Parameter("weight of the prior: mu A_0^-1 is added to S, and mu A_0 to D; >= 0", NUMBER, 0.0),
         "prior": PRIOR,

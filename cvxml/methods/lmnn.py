@@ -344,7 +344,9 @@ class LMNN(FamilyMethod[Instance]):
         "mu": Parameter(
             "weight of the impostors, between 0 and 1; that of the targets is 1 - mu", NUMBER, 0.5
         ),
-        "n_neighbors": Parameter("k, the number of targets of a point", COUNT, 3),
+        "n_neighbors": Parameter(
+            "k, the number of targets of a point: the nearest points of its class", COUNT, 3
+        ),
         "targets": Parameter(
             "explicit targets, a list of points of its class for each point; they take precedence over "
             "n_neighbors",
@@ -363,7 +365,11 @@ class LMNN(FamilyMethod[Instance]):
         "mu": (0, 1, -0.5, 1.5, "half"),
         "targets": ([[]] * 16, [[0]] + [[]] * 15, [[1]] + [[]] * 15, [[2]]),
     }
-    ESTIMATOR: ClassVar = Estimator("LMNN", positional=("mu", "n_neighbors"))
+    ESTIMATOR: ClassVar = Estimator(
+        "LMNN",
+        positional=("mu", "n_neighbors"),
+        says={"squared_hinge": 'True: the slacks are squared, as in the method "lmnn:squared_hinge"'},
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, mu=0.3),
         drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),

@@ -191,7 +191,9 @@ class SchultzJoachims(CombinationMethod[Instance]):
     PARAMETERS: ClassVar = {
         "C": Parameter("weight of the sum of slacks, > 0", NUMBER, 1.0),
         "A": Parameter(
-            "(d, r): its columns get the weights", VECTORS, otherwise="the identity: the features"
+            "(d, r): the metric is A diag(w) A^T with weights w >= 0",
+            VECTORS,
+            otherwise="the identity: the features",
         ),
         **BY_TRIPLETS,
     }

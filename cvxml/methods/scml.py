@@ -214,14 +214,16 @@ class SCML(CombinationMethod[Instance]):
     id = "scml"
     TITLE = "SCML: sparse compositional metric learning, global (Shi, Bellet, Sha 2014)"
     PARAMETERS: ClassVar = {
-        "beta": Parameter("weight of the sum of the weights, > 0", NUMBER, 1e-5),
+        "beta": Parameter("factor of sum_k w_k in the objective, > 0", NUMBER, 1e-5),
         "basis": Parameter(
-            "(K, d): the vectors b_k, as rows",
+            "(K, d), rows b_k: the metric is sum_k w_k b_k b_k^T with w_k >= 0",
             VECTORS,
             otherwise="directions between the points of triplets, of length 1",
         ),
         "n_basis": Parameter(
-            "largest number of directions", COUNT, otherwise=f"{A_FEATURE} for each feature"
+            "largest number of vectors b_k that are made from the triplets, if no basis is given",
+            COUNT,
+            otherwise=f"{A_FEATURE} for each feature",
         ),
         **BY_TRIPLETS,
     }

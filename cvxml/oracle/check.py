@@ -67,7 +67,7 @@ def check(
         of determinant 1 at `query` (d,), or matrices (q, d, d) at `query` (q, d). If it is a Solution, only its metric
         is judged.
     components: L (m, d), with M = L^T L.
-    claimed_objective: a reported value of the objective.
+    claimed_objective: a reported value of the objective. If the problem is not convex, it needs a metric beside it.
     neighbors: the neighbour lists that the candidate was computed with. Without them the verdict is inconclusive if a
         tie between neighbours could change it.
     query: the points (d,) or (q, d) at which the local metrics of "glml" were learned.
@@ -84,10 +84,14 @@ def check(
     time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
         candidate's own convex step is one step. When the time ends, the verdict follows from the results so far.
         Without a proof it is inconclusive. Misreadings are not searched for then.
-    callback: called with a Step each time that the search measures the gap.
+    callback: called with a `cvxml.core.result.Step` (iteration, seconds, objective, lower_bound, gap) each time that
+        the search measures the gap.
 
-    Certified: the metric is feasible, and gap <= tol * scale + rounding.
-    Refuted: the metric is not feasible, or our own metric is better by more than this.
+    Certified: the metric is feasible, and gap <= tol * scale + rounding. For the claim "stationary" this is the gap of
+    its convex step, or its first-order gain.
+    Refuted: the metric is not feasible, or our own metric is better by more than this. A claimed_objective is refuted
+    if it is not the objective of the metric; without a metric, if it is outside the interval from our lower bound to
+    our best objective. Both are judged with the same tolerance.
     Close: refuted, but the gap is at most 1e-2 of the scale, and no known misreading explains the candidate. If the
     problem is not convex, the claim must be "stationary". Then a convex step from the candidate, and a descent from
     there, may each gain at most 1e-2 of the scale.

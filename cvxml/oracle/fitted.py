@@ -71,14 +71,14 @@ def certify_estimator(
     exact: judge in exact arithmetic.
     diagnosed: search for the mistake that explains a refuted metric: True (for a limited time), "all" or False.
     time_limit: seconds for our search for a proof.
-    callback: called with a Step each time that the search measures the gap.
+    callback: called with a `cvxml.core.result.Step` each time that the search measures the gap.
     given: inputs that the estimator does not keep, by the parameter names of `check`. For example: its basis, its
         weights, or pairs, triplets, quadruplets or chunklets (as indices into X) that it drew at random.
 
-    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit. Parameters without a
-    counterpart in cvxml are refused, and inputs that were drawn at random and are not kept. A Pipeline is refused if no
-    step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search with
-    refit=False is refused. The message names the step.
+    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit. It is also raised for
+    parameters that cvxml does not have, and for lists that the estimator drew at random and did not keep: give these
+    as keywords. A Pipeline is refused if no step learns a metric, or if its steps give other points than its learner of
+    cvxml was fitted to. A search with refit=False is refused. The message names the step.
 
     Examples
     --------
@@ -153,7 +153,8 @@ def _refuse_other_data(estimator: Any, X: Any, y: Any) -> None:
     names = list(getattr(estimator, "feature_names_in_", []))
     if names and names != list(getattr(X, "columns", names)):
         raise ValueError(
-            f"the columns of X are in another order than in the fit of this {kind}: give {names[:8]!r}"
+            f"the columns of X are not those of the fit of this {kind}: give {names[:8]!r}"
+            f"{' ...' if len(names) > 8 else ''}, in this order"
         )
     points, own = real_array(X, "X"), solution.X
     if points.shape != own.shape or not _near(points, own, own):

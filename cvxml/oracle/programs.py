@@ -205,7 +205,11 @@ def _supervised(words: list[str], files: Files, folder: str, within: Surrounding
         report = {} if process is None else _stop(process, told)
         os.close(told)
     if "start" in report:
-        raise OSError(report["start"], os.strerror(report["start"]))
+        raise OSError(
+            report["start"],
+            f"{os.strerror(report['start'])} (the program, its interpreter, its working folder or the temporary "
+            "folder)",
+        )
     return None if ended is None else report.get("exit", LOST)
 
 

@@ -127,6 +127,9 @@ def certify_solution(
 
     The proof is computed again from the data. The values in the solution are compared with it, and not trusted.
 
+    Certified: the dual variables prove the claim. Refuted: the metric is not feasible, or a value or list in the file
+    contradicts the data. Inconclusive: otherwise.
+
     solution: the path of a file that `solve --out` or `Solution.save` wrote; what `load` returns; or a Solution.
     tol: relative to the scale of the problem: a number, "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3.
     exact: compute the bound in rational arithmetic.

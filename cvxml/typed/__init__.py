@@ -1,7 +1,8 @@
 """Each method with its own parameters: `typed.mlsvm.solve(X, y, lam=0.1)` is `cvxml.solve("mlsvm", X, y, lam=0.1)`.
 
 An editor completes the parameters of a method here. A type checker refuses `lamda=` and an unknown method, here and in
-the functions of cvxml. Names are the ids, with _ for ":". `MethodId` is the type of an id that is not written out.
+the functions of cvxml. Names are the ids, with _ for ":". For an id in a variable, write
+`cvxml.solve(MethodId(name), X, y)`.
 `python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods.
 
 Examples
@@ -82,9 +83,18 @@ def _bound(function: Callable[..., Any], method: str) -> Callable[..., Any]:
         return function(method, *args, **params)
 
     bound.__name__ = bound.__qualname__ = function.__name__
-    bound.__doc__ = f"{method}: {get(method).TITLE}\n\n    {function.__doc__}"
+    bound.__doc__ = f"{method}: {get(method).TITLE}\n\n    {function.__doc__}\n\n{_told(method)}"
     bound.__signature__ = signature_of(function, method)  # type: ignore[attr-defined]
     return bound
+
+
+def _told(method: str) -> str:
+    """Return the parameters of a method in words, for a docstring."""
+    of = get(method)
+    told = {**of.PARAMETERS, **of.SOLVE_PARAMETERS}
+    return "\n".join(
+        ["    Parameters of the method:", *(f"    {name}: {each}" for name, each in told.items())]
+    )
 
 
 def __getattr__(name: str) -> OneMethod:

@@ -1,7 +1,8 @@
 """Each method with its own parameters: `typed.mlsvm.solve(X, y, lam=0.1)` is `cvxml.solve("mlsvm", X, y, lam=0.1)`.
 
 An editor completes the parameters of a method here. A type checker refuses `lamda=` and an unknown method, here and in
-the functions of cvxml. Names are the ids, with _ for ":". `MethodId` is the type of an id that is not written out.
+the functions of cvxml. Names are the ids, with _ for ":". For an id in a variable, write
+`cvxml.solve(MethodId(name), X, y)`.
 `python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods.
 
 Examples

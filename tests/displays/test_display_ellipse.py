@@ -243,7 +243,7 @@ def test_a_long_ball_does_not_hide_the_points() -> None:
         ({"y": [None, *y[1:]]}, "^y .*strings.*NoneType"),
         ({"y": ["a", *y[1:]]}, "^y .*strings.*str"),
         ({"y": np.array(["a", *y[1:]], dtype=object)}, "^y .*strings"),
-        ({"y": [[0], *y[1:]]}, "^y .*labels"),
+        ({"y": [[0], *y[1:]]}, "^y .*label"),
         ({"metric": np.eye(4) * 1e-300}, "^metric.*1e-300"),
         ({"metric": np.eye(4) * 1e300}, r"^metric.*1e\+300"),
         ({"features": (0, 4)}, "features"),

@@ -30,7 +30,7 @@ WITHOUT_LABELS: list[tuple[Learner, dict[str, Any]]] = [
     )),
     *((learner, {"triplets": TRIPLETS}) for learner in (
         cvxml.LMNN(), cvxml.FrobMetric(), cvxml.RTML(), cvxml.SchultzJoachims(), cvxml.SCML(1e-3),
-        cvxml.BoostMetric(20.0),
+        cvxml.BoostMetric(0.3),
     )),
     (cvxml.LSML(), {"quadruplets": QUADRUPLETS}),
     (cvxml.RCA(alpha=0.1), {"chunklets": Y.tolist()}),

@@ -61,7 +61,12 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
         reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         short = " ".join(str(reason).split())[:300]
         # if the file cannot be found or opened, advice about its content does not help
-        more = _others(path) if isinstance(error, OSError) and doing == "read" else f"; {remedy}"
+        if not isinstance(error, OSError):
+            more = f"; {remedy}"
+        elif doing == "read":
+            more = _others(path)
+        else:
+            more = "; check that the folder exists, may be written to and has free space"
         raise ValueError(f"{named(path)} cannot be {doing}: {short}{more}") from error
 
 

@@ -219,7 +219,11 @@ class BoostMetric(TripletMethod[Instance]):
     EXPONENTIAL = True
     PATH = staticmethod(trace_path.search)
     PARAMETERS: ClassVar = {
-        "v": Parameter("weight of the trace, > 0; below some v* there is no optimum", NUMBER, 0.5),
+        "v": Parameter(
+            "weight of the trace, > 0; a v that is proved to be too small, so that no optimum exists, is refused",
+            NUMBER,
+            0.5,
+        ),
         **BY_TRIPLETS,
     }
     STATEMENT = Statement("cvxml.methods.boostmetric", ("problem", "dual"))
@@ -240,7 +244,7 @@ class BoostMetric(TripletMethod[Instance]):
     )
     ESTIMATOR: ClassVar = Estimator(
         "BoostMetric",
-        "The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap; v must be above v*.",
+        "The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap.",
         scale="the objective, or to 1 if that is larger",
     )
     EXAMPLES: ClassVar = (

@@ -113,7 +113,10 @@ def fitted_model(
         return fit_gaussians(X, y, names, float(alpha), shares)
     if model == "mixture":
         return fit_mixtures(X, y, names, n_components, float(alpha), shares, random_state)
-    raise ValueError(f'model must be "gaussian", "mixture" or a fitted model, got {model!r}')
+    raise ValueError(
+        'model must be "gaussian", "mixture", or an object with the methods log_densities and curvatures, got '
+        f"{model!r}"
+    )
 
 
 def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:

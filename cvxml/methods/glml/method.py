@@ -62,7 +62,8 @@ class GLML(ConvexMethod[Instance]):
             otherwise="equal",
         ),
         "model": Parameter(
-            '"gaussian", one for each class, "mixture", or an object with log_densities and curvatures',
+            '"gaussian", one for each class, "mixture", or a fitted object with methods log_densities(Q) -> (q, C) and '
+            "curvatures(Q) -> (q, C, d, d), see cvxml.methods.glml.instance.Generative",
             MODEL,
             "gaussian",
         ),

@@ -87,7 +87,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         "neighbors": Parameter("explicit lists N(i), one for each point", LISTS),
         "kernel": Parameter('"poly": <x, x\'>^degree; "rbf": exp(-gamma ||x - x\'||^2)', WORD, "poly"),
         "degree": Parameter("degree of the polynomial, 1 to 5", COUNT, 2),
-        "gamma": Parameter("of the rbf, > 0", NUMBER, otherwise="1/d"),
+        "gamma": Parameter("gamma of the rbf kernel, > 0", NUMBER, otherwise="1/d"),
     }
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
     MISREADINGS = MISREADINGS

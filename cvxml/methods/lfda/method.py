@@ -68,7 +68,8 @@ class LFDA(ConvexMethod[Instance]):
             otherwise="7, or the size of the smallest class minus 1",
         ),
         "embedding": Parameter(
-            '"plain": the eigenvectors; "weighted": times the roots of their eigenvalues; "orthonormal"',
+            '"plain": the eigenvectors v of S_b v = l S_w v, with T^T S_w T = I; "weighted": each times sqrt(l); '
+            '"orthonormal": a basis of the same space with T^T T = I',
             WORD,
             "weighted",
         ),

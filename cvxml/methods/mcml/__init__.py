@@ -558,8 +558,9 @@ class MCML(FamilyMethod[Instance]):
     )
     ESTIMATOR: ClassVar = Estimator(
         "MCML",
-        "The metric that collapses classes best (Globerson, Roweis 2005), solved to a certified gap.\n\n"
-        "The notes of `solution_` state if no metric is optimal.",
+        "The metric of maximally collapsing metric learning (Globerson, Roweis 2005), solved to a certified gap.\n\n"
+        "If no metric attains the infimum, `fit` warns (ConvergenceWarning), and the notes of `solution_` give the "
+        "reason.",
     )
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3),

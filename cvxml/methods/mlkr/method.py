@@ -64,7 +64,8 @@ class MLKR(StationaryMethod[Instance]):
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "init": Parameter(
-            '"auto", "pca", "identity", "random", times the best power of 2; components (m, d); or a list of these',
+            'start of the descent: "auto", "pca", "identity" or "random", multiplied by the power of 2 with the '
+            "smallest objective; components (m, d); or a list of these, of which the best result is kept",
             START,
             "auto",
         ),

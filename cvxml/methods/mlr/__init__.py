@@ -350,7 +350,7 @@ class MLR(ConvexMethod[Instance]):
     TITLE = "MLR: metric learning to rank (McFee, Lanckriet 2010)"
     TELLS_OF_ZERO = True
     PARAMETERS: ClassVar = {
-        "measure": Parameter(f"of a ranking: {', '.join(MEASURES)}", WORD, "auc"),
+        "measure": Parameter(f"measure of a ranking: {', '.join(MEASURES)}", WORD, "auc"),
         "k": Parameter(
             "number of places that count for precision and ndcg; no effect on other measures", COUNT, 3
         ),

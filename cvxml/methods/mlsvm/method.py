@@ -59,7 +59,7 @@ class MLSVM(FamilyMethod[Instance]):
         "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
         "n_neighbors": Parameter("K, the size of a neighbourhood", COUNT, 4),
         "neighborhood": Parameter(
-            '"knn": the K nearest of any class, as printed; "per-class": K nearest of the class and K of the rest',
+            '"knn": the K nearest of any class, as in the paper; "per-class": K nearest of the class and K of the rest',
             WORD,
             "knn",
         ),

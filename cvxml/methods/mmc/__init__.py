@@ -309,7 +309,7 @@ class MMC(FamilyMethod[Instance]):
     RADIUS = True
     ESTIMATOR: ClassVar = Estimator(
         "MMC",
-        scale="the sum of distances",
+        scale="the sum of the distances of the dissimilar pairs",
         says={"diagonal": "True: A is diagonal, a weight for each feature"},
     )
     EXAMPLES: ClassVar = (

@@ -87,12 +87,13 @@ class Instance(NamedTuple):
             return ""
         if self.similarity is not None:
             return (
-                f"{len(alone)} rows of similarity are zero: their points have p_i = 0 and are left out of g"
+                f"{len(alone)} rows of similarity are zero: these points have no partner; they add 0 to f, and g "
+                "leaves them out"
             )
         named = ", ".join(repr(self.names[c]) for c in self.y[alone][:5]) + (
             ", ..." if len(alone) > 5 else ""
         )
-        return f"classes of a single point ({named}): their points have p_i = 0 and are left out of g"
+        return f"classes of a single point ({named}): such a point has no partner; it adds 0 to f, and g leaves it out"
 
 
 def instance(

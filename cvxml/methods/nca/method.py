@@ -64,8 +64,9 @@ class NCA(StationaryMethod[Instance]):
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "init": Parameter(
-            '"auto", "pca", "lda", "identity", "random", as in scikit-learn, times the power of 2 with the best g on a '
-            'sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
+            'start of the descent: "auto", "pca", "lda", "identity" or "random" as in scikit-learn, multiplied by the '
+            'power of 2 with the best g on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or '
+            "a list of these, of which the best result is kept",
             START,
             "auto",
         ),

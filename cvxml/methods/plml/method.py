@@ -84,12 +84,19 @@ class PLML(TripletMethod[Instance]):
         "alpha1": Parameter("weight of the squared norms of the basis metrics, > 0", NUMBER, 1.0),
         "alpha2": Parameter("weight of the distances of the pairs (i, j) of the triplets, >= 0", NUMBER, 1.0),
         "lam1": Parameter(
-            "in the problem of the weights: weight of the distances to the anchors, >= 0", NUMBER, 1.0
+            "in the problem for the weights W: factor of the squared distances of points to anchors, >= 0",
+            NUMBER,
+            1.0,
         ),
         "lam2": Parameter(
-            "in the problem of the weights: weight of their differences along the graph, >= 0", NUMBER, 100.0
+            "in the problem for W: factor of the squared differences between the weights of neighbours in the graph, "
+            ">= 0",
+            NUMBER,
+            100.0,
         ),
-        "n_anchors": Parameter("number of basis metrics, with the means of k-means as anchors", COUNT, 5),
+        "n_anchors": Parameter(
+            "m, the number of basis metrics; the anchors are the m centres of k-means", COUNT, 5
+        ),
         "anchors": Parameter("explicit anchors (m, d); they take precedence over n_anchors", POINTS),
         "weights": Parameter(
             "explicit weights (n, m), rows of the simplex", POINTS, otherwise="the optimal ones"

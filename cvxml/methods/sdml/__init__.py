@@ -191,8 +191,9 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
-                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, so M[{k}, {k}] can grow without bound; give a "
-                "smaller eta"
+                f"the problem has no optimum: S[{k}, {k}] is {floats[k, k]:.3g}, but must be positive; S is the "
+                "inverse prior plus eta times the signed sum of (x_i - x_j)(x_i - x_j)^T over the pairs; "
+                "give a smaller eta"
             )
     diagonal = floats.diagonal()
     if not (diagonal.min() > 1 / LARGEST and diagonal.max() < LARGEST):
@@ -359,7 +360,8 @@ class SDML(ConvexMethod[Instance]):
         "eta": Parameter(
             "weight of the pairs, > 0",
             NUMBER,
-            otherwise="1/(2 ||C^T T C||), T the signed sum over pairs and M_0 = C C^T: half of the size of the prior",
+            otherwise="1/(2 ||C^T T C||), so that the pairs count at most half as much as the prior. The prior is C "
+            "C^T, and T is the sum of (x_i - x_j)(x_i - x_j)^T over similar pairs minus that over dissimilar pairs",
         ),
         "lam": Parameter("weight of sum |M_ij| for i != j, >= 0", NUMBER, 0.01),
         "prior": PRIOR,

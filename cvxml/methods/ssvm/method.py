@@ -69,8 +69,8 @@ class SSVM(StationaryMethod[Instance]):
         "n_neighbors": Parameter("k, the size of a vote", COUNT, 3),
         "C": Parameter("weight of the sum of losses, > 0", NUMBER, otherwise="1/n"),
         "loss_matrix": Parameter(
-            "Lam (R, R), the cost of predicting r for a point of class y; zero diagonal, positive elsewhere; classes "
-            "sorted",
+            "Lam (R, R): Lam[y, r] is the cost of predicting class r for a point of class y; zero diagonal, positive "
+            "elsewhere; classes sorted",
             MATRIX,
             otherwise="0/1",
         ),
