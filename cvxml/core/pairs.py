@@ -30,7 +30,7 @@ MAX_POINTS_LISTED = 500  # above this number of points, solvers and proofs do no
 MAX_POINTS_ALL_PAIRS = 5000  # above this number of points, the list of the pairs of all points is refused
 BY_PAIRS = {
     "pairs": Parameter(
-        '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored',
+        '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, no pair twice; y is then ignored',
         PAIRS,
         otherwise="all pairs of points, by their labels",
     )

@@ -18,7 +18,7 @@ PRIORS = ("identity", "covariance")
 MIN_RATIO = 1e-300  # smallest entry of the diagonal relative to the largest; smaller numbers have few digits
 RANK = 1e-13  # for a matrix with unit diagonal: a smaller least eigenvalue may be 0
 PRIOR = Parameter(
-    'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
+    'A_0: "identity", "covariance" (the inverse of the sample covariance, divisor n - 1), or positive definite (d, d)',
     words(*PRIORS, otherwise=MATRIX),
     "identity",
 )
