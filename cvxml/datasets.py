@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import product
 from typing import Any
@@ -155,7 +157,8 @@ def load(
     Raises ValueError for an unknown name, an unusable file or set, or no network, and ImportError for the sets of
     scikit-learn if it is not installed.
     """
-    return find(name, files.settled(label, header, index, separator, decimal, encoding, drop))[:2]
+    with _options_of_python():
+        return find(name, files.settled(label, header, index, separator, decimal, encoding, drop))[:2]
 
 
 def read(
@@ -195,7 +198,32 @@ def read(
 
     Raises ValueError for a file that cannot be read, or that can be read in two ways.
     """
-    return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding, drop))[:2]
+    with _options_of_python():
+        return files.load_table(
+            path, files.settled(label, header, index, separator, decimal, encoding, drop)
+        )[:2]
+
+
+OPTION = re.compile(r"--(label|header|index|separator|decimal|encoding|drop)\b(?: ([\w.-]+(?:,[\w.-]+)*))?")
+VALUES = ("yes", "no", "first", "last", "comma", "semicolon", "tab", "space", "point")
+
+
+@contextmanager
+def _options_of_python() -> Iterator[None]:
+    """Turn an error about a file into one that names the parameters of `read`, in place of command-line options."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(OPTION.sub(_as_parameter, str(error))) from error
+
+
+def _as_parameter(found: re.Match[str]) -> str:
+    """Return an option in Python: index="yes" for --index yes. A word behind it that is no value stays as it is."""
+    name, word = found.groups()
+    value = word in VALUES or (name == "drop" and word not in (None, "and", "or", "to"))
+    if word is None:
+        return name
+    return f'{name}="{word}"' if value else f"{name} {word}"
 
 
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:

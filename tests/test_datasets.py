@@ -320,3 +320,28 @@ def test_subsample() -> None:
 def test_subsample_refuses(n: int, labels: int) -> None:
     with pytest.raises(ValueError, match="of 4 rows"):
         datasets.subsample(np.zeros((4, 2)), np.zeros(labels), n)
+
+
+@pytest.mark.parametrize(
+    ("lines", "advice"),
+    [
+        (["0,1.5,a", "1,2.5,b", "2,3.5,a", "3,0.5,b"], {"index": ("yes", "no")}),
+        (["1.5,1,a", "2.5,NA,b", "1,2,a"], {"drop": ("1",)}),
+        (["u,v,label", "1.5,3,a", "2.5,x2,b", "1,4,a"], {"drop": ("v",)}),
+        (["1,2.5,1", "2,0.25,2", "1,3.75,1", "2,0.5,2"], {"label": ("first", "last")}),
+    ],
+)
+def test_a_message_on_a_file_names_parameters_of_python(
+    tmp_path: Path, lines: list[str], advice: dict[str, tuple[str, ...]]
+) -> None:
+    """Each piece of advice can be given to `read` as it stands; options of the command line do not appear."""
+    path = tmp_path / "points.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"points\.csv") as caught:
+        datasets.read(path)
+    assert "--" not in str(caught.value)
+    for name, values in advice.items():
+        assert name in str(caught.value)
+        for value in values:
+            given: dict[str, Any] = {name: value}
+            assert len(datasets.read(path, **given)[0]) >= 3
