@@ -28,6 +28,7 @@ from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
 MAX_COMBINED = 3  # number of misreadings that are combined with others and with weights
+UNCHANGED = 1e-9  # two relative gaps that differ by less are equal up to rounding
 SLIGHT = 0.01  # relative: a change of a number by less than this is not a different choice
 MAX_STEPS = 30  # steps of a descent in two weights
 SPREAD = math.log(10)  # the logarithm of the best factor is searched up to this far on both sides
@@ -153,14 +154,31 @@ def _left_of(judge: Judge, left: Callable[[Question], float], question: Question
     If the metric is so small that its gap is only that of a metric near 0, the gap of the multiple is smaller. If the
     problem has no scale, the two are equal, and the second one says nothing.
     """
-    share = max(left(question), 0.0)  # rounding may make it negative
-    nothing = math.inf
+
+    def gap(factor: float) -> float:
+        return max(
+            left(question._replace(metric=factor * question.metric)), 0.0
+        )  # rounding may make it negative
+
+    share, nothing = gap(1.0), math.inf
     if share <= FAR:
         with suppress(*NO_ANSWER):
-            nothing = max(left(question._replace(metric=SHRUNK * question.metric)), 0.0)
-        if math.isclose(nothing, share, rel_tol=SLIGHT):
-            nothing = math.inf
+            nothing = math.inf if _has_no_scale(gap, share, question) else gap(SHRUNK)
     return Left(share, unique=judge.unique, nothing=nothing)
+
+
+def _has_no_scale(gap: Callable[[float], float], share: float, question: Question) -> bool:
+    """Return True if every multiple of the metric has the same gap, `share`, up to rounding.
+
+    gap: a function from a factor to the gap of this multiple of the metric. It is tried for the multiples with a mean
+    squared distance of 1 and 1000 between a point and the mean. The gap of a tiny metric is another one there.
+    """
+    points = np.asarray(question.X, dtype=float)
+    centred = points - points.mean(axis=0)
+    if question.metric.shape != (centred.shape[1],) * 2:
+        return False
+    size = float(np.einsum("ni,ij,nj->n", centred, question.metric, centred).mean())
+    return size > 0 and all(abs(gap(mean / size) - share) <= UNCHANGED for mean in (1.0, 1000.0))
 
 
 def _is_number(other: OtherProblem, base: OtherProblem, metric: FloatArray) -> bool:

@@ -8,8 +8,10 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.misreading import Question
 from cvxml.core.report import Report
 from cvxml.methods import get
+from cvxml.oracle.explanations import _has_no_scale
 from cvxml.oracle.representation_errors import _is_rounded
 from cvxml.oracle.weights import WIDEST, Tried, least, ratio
 
@@ -144,3 +146,12 @@ def test_the_search_for_a_weight_reaches_its_limit(side: float) -> None:
     ratios = [max(each.weight, 1 / each.weight) for each in tried]
     assert max(ratios) == pytest.approx(WIDEST)
     assert (tried[-1].weight > 1) == (side > 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-14, 1e-4])
+def test_a_problem_without_a_scale_is_told_from_a_tiny_metric(share: float) -> None:
+    """Rounding errors differ from multiple to multiple; the gap of a tiny metric grows with it."""
+    question = Question(np.diag([1.0, 2.0, 3.0]), np.arange(3), 1e-15 * np.eye(3), 1e-6, {})
+    rng = np.random.default_rng(0)
+    assert _has_no_scale(lambda factor: share + 1e-12 * rng.random(), share, question)
+    assert not _has_no_scale(lambda factor: min(1.0, 1e-14 * factor), share, question)
