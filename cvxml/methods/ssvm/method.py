@@ -260,7 +260,8 @@ def _latent(p: Instance, at: FloatArray | None) -> list[enumeration.Neighbors]:
     """
     W = np.eye(p.X.shape[1]) if at is None else at
     sets = []
-    for i, certified in enumerate(inferred(p, W).latent.tolist()):
+    numbers = p._replace(C=getattr(p.C, "value", p.C))  # C may be a cvxpy.Parameter
+    for i, certified in enumerate(inferred(numbers, W).latent.tolist()):
         D = enumeration.distances(p.X, W, i)
         best, cost = enumeration.winning(D, p.y, i, p.k, enumeration.nearest_sets)
         is_best = math.fsum(D[j] for j in certified) <= cost * (1 + TIED)
