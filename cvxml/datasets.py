@@ -37,6 +37,7 @@ from cvxml.core import files
 from cvxml.core.example import Drawn, Example
 from cvxml.core.files.common import REMEDIES
 from cvxml.core.inputs import did_you_mean
+from cvxml.core.metric import units_of
 
 SEED = 0
 Table = tuple[NDArray[np.float64], NDArray[Any]]
@@ -344,11 +345,13 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
             f"X has {len(wrong)} entries that are not finite, the first {value} at row {row}, column {column}; "
             "clean it first"
         )
-    spread = values.std(axis=0)
-    # The computed spread of equal numbers may be a rounding error instead of 0, and that of tiny numbers may be 0.
-    varies = (values.max(axis=0) > values.min(axis=0)) & (spread > 0)
+    # Division by a power of two is exact. It keeps the squares of huge and of tiny numbers in the range of floats.
+    values = values / units_of(values)
+    varies = values.max(axis=0) > values.min(
+        axis=0
+    )  # the computed spread of equal numbers may be a rounding error
     centred = values - values.mean(axis=0)
-    return np.where(varies, centred / np.where(varies, spread, 1.0), 0.0)
+    return np.where(varies, centred / np.where(varies, values.std(axis=0), 1.0), 0.0)
 
 
 def overlapping(

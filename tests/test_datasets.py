@@ -288,7 +288,14 @@ def test_standardize_known_values() -> None:
     assert Z[:, 1].tolist() == [0.0, 0.0, 0.0]
     # Whose mean is not exactly 0.1, which must not be blown up to ones.
     assert not datasets.standardize(np.full((10, 1), 0.1)).any()
-    assert np.isfinite(datasets.standardize([[0.0], [1e-320]])).all()
+    assert datasets.standardize([[0.0], [1e-320]]).tolist() == [[-1.0], [1.0]]
+
+
+@pytest.mark.parametrize("factor", [2.0**-1000, 2.0**-540, 2.0**500, 2.0**1020])
+def test_standardized_features_have_no_unit(factor: float) -> None:
+    """A power of two changes no digit, however large or small the feature is."""
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    assert np.array_equal(datasets.standardize(X * [factor, 1.0]), datasets.standardize(X))
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ FEASIBILITY_TOL = 1e-6
 DEEPEST = 64  # most nested lists that are searched; numpy arrays have at most 64 dimensions
 # Floats below this have very few digits, so products of such entries are dominated by rounding.
 SMALLEST_SCALE = 2.0**-1060
+GRADED = (
+    1e6  # if the diagonal entries of a metric differ by more, its root is computed in units of the features
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     largest = float(np.abs(M).max())
     # Division by a power of two is exact, and the squares of the scaled entries neither overflow nor vanish.
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
-    M = M / unit
+    whole, M = M / 2 + M.T / 2, M / unit
     symmetric = (M + M.T) / 2
     least = float(np.linalg.eigvalsh(symmetric)[0])
     asymmetry = float(np.abs(M - M.T).max())
@@ -121,6 +124,9 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     feasibility = Feasibility(asymmetry * unit, least * unit, distance * unit, norm * unit)
     if found is not None and feasibility.feasible and not found.feasible:
         feasibility = found
+    vanished = ((symmetric == 0) & (whole != 0)).any()  # beside the largest entry, others are 0 in this unit
+    if psd is symmetric and vanished and _psd_in_own_units(whole):
+        return whole, feasibility
     return psd * unit, feasibility
 
 
@@ -154,7 +160,8 @@ def units_of(E: FloatArray) -> FloatArray:
     """Return a power of two (d,) near the largest absolute entry of each column of E (t, d); 1 for columns of zeros."""
     largest = np.abs(E).max(axis=0)
     seen = largest > 0
-    unit: FloatArray = np.where(seen, 2.0 ** np.round(np.log2(np.where(seen, largest, 1.0))), 1.0)
+    exponent = np.round(np.log2(np.where(seen, largest, 1.0)))
+    unit: FloatArray = np.where(seen, 2.0 ** np.minimum(exponent, 1023), 1.0)
     return unit
 
 
@@ -358,9 +365,14 @@ def components_of(M: FloatArray) -> FloatArray:
 
     For several metrics (q, d, d), return the root of each.
     """
-    values, vectors = np.linalg.eigh((M + M.swapaxes(-1, -2)) / 2)
-    root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))[..., None, :]) @ vectors.swapaxes(-1, -2)
-    return root
+    if M.ndim == 3:
+        return np.array([components_of(each) for each in M]).reshape(M.shape)
+    if not _is_graded(M):
+        values, vectors = np.linalg.eigh((M + M.T) / 2)
+        root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        return root
+    lengths, axes = _graded_axes(M, len(M))
+    return (axes.T * lengths) @ axes
 
 
 def low_rank_components(M: FloatArray, m: int) -> FloatArray:
@@ -368,11 +380,39 @@ def low_rank_components(M: FloatArray, m: int) -> FloatArray:
 
     The rows are the principal axes, longest first; the largest entry of each axis is positive.
     """
-    values, vectors = np.linalg.eigh((M + M.T) / 2)
-    axes = vectors[:, ::-1][:, :m].T
+    if _is_graded(M):
+        lengths, axes = _graded_axes(M, m)
+    else:
+        values, vectors = np.linalg.eigh((M + M.T) / 2)
+        lengths, axes = np.sqrt(np.maximum(values[::-1][:m], 0)), vectors[:, ::-1][:, :m].T
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
-    L: FloatArray = np.sqrt(np.maximum(values[::-1][:m], 0))[:, None] * signs[:, None] * axes
+    L: FloatArray = lengths[:, None] * signs[:, None] * axes
     return L
+
+
+def _is_graded(M: FloatArray) -> bool:
+    """Return True if the diagonal entries of M (d, d) that are not 0 differ by more than `GRADED`."""
+    diagonal = np.diag(M)
+    used = diagonal[diagonal > 0]
+    return bool(used.size and used.max() / GRADED > used.min())
+
+
+def _graded_axes(M: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
+    """Return lengths l (m,) and axes U (m, d) with M = U^T diag(l^2) U, for a psd M (d, d) of rank at most m.
+
+    The eigenvectors of M have errors relative to its largest entry, so that features with small entries would be lost.
+    Here a root of M is computed in units in which its diagonal is 1. Jacobi's method finds the axes of this root with
+    errors relative to each feature.
+    """
+    from scipy.linalg.lapack import dgejsv  # imported here, because other metrics do not need scipy
+
+    unit = np.sqrt(np.maximum(np.diag(M), 0.0))
+    unit = np.where(unit > 0, unit, 1.0)
+    values, vectors = np.linalg.eigh((M / 2 + M.T / 2) / unit[:, None] / unit)
+    root = unit[:, None] * vectors[:, ::-1][:, :m] * np.sqrt(np.maximum(values[::-1][:m], 0))
+    # joba = 2: the matrix is a diagonal matrix times a well-conditioned one. The other options: no entry counts as 0.
+    lengths, axes, *_ = dgejsv(np.asfortranarray(root), joba=2, jobu=0, jobv=0, jobr=0, jobt=0, jobp=0)
+    return lengths, axes.T
 
 
 def in_blocks(blocks: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ from cvxml.core.metric import (
     components_of,
     examine,
     from_components,
+    low_rank_components,
     of_determinant_1,
     project_psd,
     unit_scale,
@@ -384,3 +385,27 @@ def test_the_multiple_of_determinant_1_has_any_units(size: float) -> None:
     )
     with pytest.raises(ValueError, match="singular"):
         of_determinant_1(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e100])
+@pytest.mark.parametrize("m", [2, 3])
+def test_roots_keep_the_digits_of_every_feature(size: float, m: int) -> None:
+    """Features of sizes `size`, 1 and 1 / `size`: each entry of L^T L is right, relative to its two features."""
+    rows, unit = np.random.default_rng(m).standard_normal((m, 3)), np.array([1 / size, 1.0, size])
+    M = (rows.T @ rows) * unit * unit[:, None]
+    beside = np.sqrt(np.diag(M))
+    for L in (components_of(M), low_rank_components(M, m)):
+        assert np.abs((L.T @ L - M) / beside / beside[:, None]).max() < 1e-12
+    root, axes = components_of(M), low_rank_components(M, m)
+    assert np.abs(root - root.T).max() < 1e-14 * np.abs(root).max()
+    lengths = np.linalg.norm(axes, axis=1)
+    assert axes.shape == (m, 3)
+    assert (np.diff(lengths) <= 0).all()
+
+
+def test_a_psd_matrix_of_features_of_every_size_is_returned_unchanged() -> None:
+    unit = np.array([1e120, 1.0, 1e-120])
+    M = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, 2.0]]) * unit * unit[:, None]
+    assert np.array_equal(examine(M)[0], M)
+    worse = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, -2.0]]) * unit * unit[:, None]
+    assert not np.array_equal(examine(worse)[0], worse)

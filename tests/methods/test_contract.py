@@ -853,3 +853,20 @@ def test_a_method_that_tells_of_zero_itself_does(method: str) -> None:
     assert not solution.metric.any()
     assert OF_ZERO not in solution.notes
     assert any(re.search(r"\b0\b", note) for note in solution.notes)
+
+
+@pytest.mark.quick(6)
+@every_method
+def test_the_values_of_features_of_any_unit_have_the_objective_of_the_solution(method: str) -> None:
+    """`evaluate` computes the objective by the definition, from the metric alone, also where units differ by 1e12."""
+    X, y = SIXTEEN_POINTS
+    points = X * [2.0**20, 1.0, 2.0**-20]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            solution = cvxml.solve(method, points, y, tol=1e-3, max_iter=20, **small(method))
+        except ValueError as error:
+            pytest.skip(f"this problem is refused: {error}")
+    given = {name: value for name, value in solution.params.items() if name in get(method).PARAMETERS}
+    shown = cvxml.evaluate(method, points, y, solution.metric, **given)
+    assert shown.objective == pytest.approx(solution.objective, rel=1e-7, abs=1e-12)
