@@ -93,10 +93,14 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     rows, total = squared_distances(X, A_0)
     u, l = percentiles(Numbers(lambda: _without_overflow(rows()), total), PERCENTILES)
     if not u > 0:
+        many_copies = len(np.unique(X, axis=0)) < len(X)
         raise ValueError(
-            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, because many points "
-            "are equal; "
-            "give bounds=(u, l), or drop the copies"
+            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, because "
+            + (
+                "many points are equal; give bounds=(u, l), or drop the copies"
+                if many_copies
+                else "the squares of the distances are below the range of floats; rescale X"
+            )
         )
     return u, l
 

@@ -151,7 +151,9 @@ def instance(
     p = paired(X, y, pairs)
     M_0 = prior_of(p.X, prior)
     T = signed_sum(p)
-    eta = _half_of_the_prior(rounded(T), M_0) if eta is None else check_positive(eta, "eta")
+    if eta is None:
+        eta = 1.0 if T == 0 * T else _half_of_the_prior(rounded(T), M_0)
+    eta = check_positive(eta, "eta")
     P, at = whole(M_0)
     fmpq, fmpq_mat = flint().fmpq, flint().fmpq_mat
     S = fmpq_mat(P).inv() * fmpq(*scaled(1, -at).as_integer_ratio()) + T * fmpq(*eta.as_integer_ratio())
@@ -169,18 +171,19 @@ def signed_sum(p: Paired) -> Any:
 def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
     """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd.
 
-    T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals.
+    T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, not 0. Raises ValueError if it over- or
+    underflows.
     """
     C = np.linalg.cholesky(M_0)
     with np.errstate(over="ignore", invalid="ignore"):
         of_pairs = C.T @ T @ C
         size = float(np.linalg.norm(of_pairs, 2)) if np.isfinite(of_pairs).all() else math.inf
-    if not (size == 0 or 1 / LARGEST < size < LARGEST):
+    if not 1 / LARGEST < size < LARGEST:
         raise ValueError(
             "X: the default of eta is computed from sums over pairs and the prior, which are too large or too small "
             "for double precision; rescale X, or the prior"
         )
-    return 1 / (2 * size) if size else 1.0
+    return 1 / (2 * size)
 
 
 def _check_diagonal(S: Any, floats: FloatArray) -> None:

@@ -30,7 +30,6 @@ from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.methods.ssvm import enumeration
 from cvxml.methods.ssvm.certify import certify as certify_metric
-from cvxml.methods.ssvm.certify import inferred
 from cvxml.methods.ssvm.inference import evaluate as evaluate_metric
 from cvxml.methods.ssvm.inference import point_at, rescaled
 from cvxml.methods.ssvm.instance import Instance, instance
@@ -40,7 +39,6 @@ from cvxml.methods.ssvm.step import StepSolver
 from cvxml.methods.ssvm.tree import certify_tree
 
 TREE_SECONDS = 600.0  # time limit of branch and bound, by default
-TIED = 1e-9  # relative: two sets whose costs differ by less are both the best
 MOST_SETS = 20_000  # rows of the literal step: cvxpy takes about a millisecond for each
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
@@ -253,20 +251,7 @@ class SSVM(StationaryMethod[Instance]):
 
 
 def _latent(p: Instance, at: FloatArray | None) -> list[enumeration.Neighbors]:
-    """Return the sets h* of the literal step at `at` (default: the identity), a set for each point.
-
-    They are the best sets by the definition. If several are the best, up to rounding, the set that the certificate
-    takes is preferred. So `problem` states the step that `certify` judges, also if points are equally far.
-    """
-    W = np.eye(p.X.shape[1]) if at is None else at
-    sets = []
-    numbers = p._replace(C=getattr(p.C, "value", p.C))  # C may be a cvxpy.Parameter
-    for i, certified in enumerate(inferred(numbers, W).latent.tolist()):
-        D = enumeration.distances(p.X, W, i)
-        best, cost = enumeration.winning(D, p.y, i, p.k, enumeration.nearest_sets)
-        is_best = math.fsum(D[j] for j in certified) <= cost * (1 + TIED)
-        sets.append(tuple(certified) if is_best else best)
-    return sets
+    return enumeration.h_star(p.X, p.y, np.eye(p.X.shape[1]) if at is None else at, p.k)
 
 
 METHOD = SSVM()

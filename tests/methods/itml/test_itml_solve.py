@@ -219,3 +219,11 @@ def test_similar_twins_are_told_of_and_change_nothing() -> None:
     pairs = instance(X, y, **params).pairs.to_dict()
     pairs["similar"] = [pair for pair in pairs["similar"] if frozenset(pair) not in twins]
     assert solved(X, None, pairs=pairs, **params).objective == pytest.approx(solution.objective, rel=1e-10)
+
+
+def test_distances_that_underflow_are_not_called_copies() -> None:
+    X, y = random_data(0, n=12, d=2, classes=2)
+    with pytest.raises(ValueError, match=r"bounds.*rescale X"):
+        cvxml.solve("itml", 1e-200 * X, y)
+    with pytest.raises(ValueError, match=r"bounds.*equal"):
+        cvxml.solve("itml", np.repeat(X[:2], 20, axis=0), np.repeat([0, 1], 20))

@@ -317,3 +317,12 @@ def test_what_is_clipped_is_in_the_box_where_its_half_is_rounded() -> None:
     given = sdml.instance(X, Y, lam=1.5e-323)
     U = to_domain(given.S, given.rounded, given.lam, given.start, np.full_like(given.rounded, np.inf))
     assert np.abs(U).max() <= given.lam
+
+
+def test_the_default_of_eta_is_refused_if_it_is_no_float() -> None:
+    """1/(2 ||C^T T C||) overflows for tiny features. Only if all listed points are equal, any eta will do."""
+    X, y = random_data(0, n=12, d=2, classes=2)
+    for size in (1e-170, 1e-200, 1e170):
+        with pytest.raises(ValueError, match=r"\beta\b.*rescale X"):
+            cvxml.solve("sdml", size * X, y)
+    assert cvxml.solve("sdml", np.ones((6, 2)), [0, 0, 0, 1, 1, 1]).params["eta"] == 1

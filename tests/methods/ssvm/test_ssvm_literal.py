@@ -354,22 +354,3 @@ def test_more_sets_than_cvxpy_can_take_are_refused_at_once() -> None:
         with pytest.raises(TooLarge, match="365560 rows"):
             cvxml.problem("ssvm", X, y, dual=dual)
     assert cvxml.problem("ssvm", X[:12], y[:12], n_neighbors=1).is_dcp()
-
-
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("size", [0.0, 1.0])
-def test_the_literal_step_is_the_certified_one_where_points_are_equally_far(
-    seed: int, k: int, size: float
-) -> None:
-    """On a small grid many points are equally far, and at W = 0 all are. The optimal q of the literal dual suffices."""
-    X = np.random.default_rng(seed).integers(0, 4, (9, 2)).astype(float)
-    y, W = np.arange(9) % 2, size * np.eye(2)
-    asked = {"n_neighbors": k, "C": 1.0}
-    step = cvxml.problem("ssvm", X, y, at=W, dual=True, **asked)
-    step.solve(solver="CLARABEL")
-    rows = [(i, *h) for i, listed in enumerate(problem.every_set(y, k)) for h in listed]
-    dual = {"q": step.var_dict["q"].value, "q_index": np.array(rows)}
-    judged = cvxml.certify("ssvm", X, y, W, dual, **asked).step
-    assert judged is not None
-    assert judged.lower_bound == pytest.approx(step.value, abs=1e-6)
