@@ -103,8 +103,8 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
 
     Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`. In a file without dual
     variables, the first derivatives must prove that the metric is stationary.
-    Refuted: the metric is not feasible; or the data contradict an objective, a bound, a status or lists in the file; or
-    the file claims a gap, rel_gap or radius smaller than the recomputed one.
+    Refuted: the metric is not feasible; or the data contradict an objective, a status or lists in the file; or the file
+    claims a lower bound larger than the recomputed one, or a gap, rel_gap, stationarity or radius that is smaller.
     Inconclusive: otherwise.
 
     tol: relative to the scale of the problem: a number, "strict", "normal" or "loose". exact: compute the bound in
@@ -354,14 +354,14 @@ def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tu
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
     """Return a sentence on a value in the file that the data contradict; empty if there is no such value.
 
-    A gap, rel_gap, stationarity or radius may be larger than the recomputed one: the file then claims less than is
-    proved. proof: the recomputed certificate.
+    A lower bound may be smaller than the recomputed one, and a gap, rel_gap, stationarity or radius may be larger: the
+    file then claims less than the proof shows. proof: the recomputed certificate.
 
     claimed: {name: value} of the results in the file. slack: how much values may differ on another machine, beyond
     rounding.
     """
-    if wrong := _false_status(proof, claimed.get("status")):
-        return wrong
+    if false_status := _false_status(proof, claimed.get("status")):
+        return false_status
     least = _least(proof, slack)
     computed = {name: getattr(proof, name) for name in ("objective", "lower_bound", *least)}
     if proof.step is not None:
@@ -381,9 +381,15 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         allowed = SAME * (abs(value) + abs(proof.objective)) + slack
         own = proof.value_rounding or proof.rounding
         allowed += 2 * (max(own, proof.rounding) if name == "lower_bound" else own)
-        # if the recomputed value is infinite, any finite claim is wrong
-        differs = abs(stated - value) > allowed or math.isinf(value)
-        if stated < least[name] if name in least else differs:
+        if name in least:
+            wrong = stated < least[name]
+        elif math.isinf(value):  # any finite claim is wrong
+            wrong = True
+        elif name in ("lower_bound", "step_lower_bound"):
+            wrong = stated > value + allowed
+        else:
+            wrong = abs(stated - value) > allowed
+        if wrong:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
 
