@@ -61,8 +61,9 @@ def solve(
     tol: relative to the scale of the problem, for many methods the objective (docs/duality.md): a number or "strict"
         1e-9, "normal" 1e-6, "loose" 1e-3.
     max_iter: limit of the iterations of the fast solver; default: that of the method.
-    warm_start: a Solution, or the result of `load`, with the same number of points. For a convex problem it must be a
-        solution of the same method.
+    warm_start: a Solution, or the result of `load`, with the same numbers of points and features. For a convex problem
+        it must be a solution of the same method. If the problem is not convex, only its metric is used, so it may be a
+        solution of another method, for example of LMNN for NCA.
     callback: called with a `cvxml.core.result.Step` (iteration, seconds, objective, lower_bound, gap) each time the gap
         is measured.
     time_limit: seconds from the call on. Then the best metric so far is returned with its bound, as Status.TIME_LIMIT.

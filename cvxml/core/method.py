@@ -290,10 +290,20 @@ class Method(ABC, Generic[Given]):
         return 0.0
 
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
-        """Return the metric and the dual variables of `warm_start`. Raises ValueError for a wrong type or shape."""
+        """Return the metric and the dual variables of `warm_start`.
+
+        Raises ValueError for a wrong type or shape, and for a solution with other numbers of points or features.
+        """
         if not isinstance(warm_start, (Solution, SavedSolution)):
             raise ValueError(
                 f"warm_start must be a solution of cvxml.solve or cvxml.load, got {type(warm_start).__name__}"
+            )
+        theirs, ours = warm_start.X.shape, given.X.shape
+        if theirs != ours:
+            sizes = (" and ".join((_counted(n, "point"), _counted(d, "feature"))) for n, d in (theirs, ours))
+            raise ValueError(
+                f"warm_start has {next(sizes)}, and X has {next(sizes)}; give a solution for the points in X, or leave "
+                "warm_start out"
             )
         return Start(self.metric(given, warm_start.metric, "the metric of warm_start"), warm_start.dual)
 
@@ -573,17 +583,15 @@ class ConvexMethod(Method[Given]):
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
         """Return the start for a solver from `warm_start`.
 
-        Raises ValueError for a solution with another number of points or of another method, because its dual must fit.
+        Raises ValueError for a solution of other data, and of another method, because its dual variables must fit.
         """
-        if isinstance(warm_start, (Solution, SavedSolution)):
-            if len(warm_start.y) != len(given.y):
-                raise ValueError(
-                    f"warm_start has {len(warm_start.y)} points and X has {len(given.y)}; "
-                    "it must be a solution of the same data"
-                )
-            if warm_start.method != self.id:
-                raise ValueError(f"warm_start is a solution of {warm_start.method}, not of {self.id}")
+        if isinstance(warm_start, (Solution, SavedSolution)) and warm_start.method != self.id:
+            raise ValueError(f"warm_start is a solution of {warm_start.method}, not of {self.id}")
         return super().start(given, warm_start)
+
+
+def _counted(n: int, name: str) -> str:
+    return f"{n} {name}" if n == 1 else f"{n} {name}s"
 
 
 class StationaryMethod(Method[Given]):

@@ -295,22 +295,26 @@ def test_bad_iteration_of_evaluate(t: Any) -> None:
     assert complaints("t", places=("evaluate",), t=t) == []
 
 
-@pytest.mark.parametrize("method", [m for m in CONVEX if m in STARTED])
+@pytest.mark.parametrize("method", STARTED)
 def test_a_warm_start_of_other_data(method: str) -> None:
-    assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=solved(method))
-
-
-@pytest.mark.parametrize(
-    "method", ["ssvm"]
-)  # ten points of nca are separable: tests/methods/nca/test_nca_solve.py
-def test_a_warm_start_of_other_data_is_a_metric_to_start_from(method: str) -> None:
-    """Only its metric is used, so other points are no error; other features are."""
+    """The data of a start have as many points and as many features, for every method."""
     start = solved(method)
-    there = cvxml.evaluate(method, X[:10], Y[:10], start.metric).objective
-    found = cvxml.solve(method, X[:10], Y[:10], warm_start=start)
+    assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=start)
+    fewer = answer("solve", method, X=X[:, :2], warm_start=start)
+    assert fewer.startswith("ValueError"), fewer
+    assert "3 features" in fewer
+
+
+@pytest.mark.parametrize("method", [m for m in STARTED if m not in CONVEX])
+def test_a_warm_start_of_another_method_is_a_metric_to_start_from(method: str) -> None:
+    """Such a method uses only the metric of the start. The points must fit all the same."""
+    other = cvxml.solve("lmnn", X, Y, n_neighbors=2)
+    params = {name: value for name, value in START.get(method, {}).items() if name in get(method).PARAMETERS}
+    there = cvxml.evaluate(method, X, Y, other.metric, **params).objective
+    found = cvxml.solve(method, X, Y, warm_start=other, **params)
     assert found.status is solved_status(method)
     assert found.objective <= there
-    assert "warm_start must have shape (2, 2)" in answer("solve", method, X=X[:, :2], warm_start=start)
+    assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=other)
 
 
 @pytest.mark.quick(13)
