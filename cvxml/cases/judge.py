@@ -3495,8 +3495,16 @@ def judge(case, answer):
 
     if not isinstance(answer, dict):
         return judgement("error", "the answer must be a JSON object")
+    answer = {name: value for name, value in answer.items() if value is not None}
     if "unsupported" in answer:
-        return judgement("skipped", shown(answer["unsupported"]))
+        reason = answer["unsupported"]
+        beside = [name for name in ("metric", "components", "answer", "status") if name in answer]
+        if isinstance(reason, str) and reason.strip() and not beside:
+            return judgement("skipped", shown(reason))
+        also = "".join(" and " + name for name in beside)
+        return judgement(
+            "error", f'"unsupported" must be a text, without an answer beside it; got {shown(reason)}{also}'
+        )
     if case["kind"] == "part":
         wrong = of_part(case, answer.get("answer"))
         return judgement("refuted", wrong) if wrong else judgement("certified", "every number agrees")
@@ -3561,10 +3569,10 @@ def array_of(value):
 
 
 def are_numbers(value, depth=0):
-    """True for a number, and for lists of numbers that are nested at most 32 deep."""
+    """True for a number, and for lists of numbers that are nested at most 32 deep. True and False are no numbers."""
     if isinstance(value, (list, tuple)):
         return depth < 32 and all(are_numbers(each, depth + 1) for each in value)
-    return isinstance(value, (int, float, np.number, np.ndarray))
+    return isinstance(value, (int, float, np.number, np.ndarray)) and not isinstance(value, bool)
 
 
 # The values of parameters that the inputs of a case leave out.

@@ -5,6 +5,7 @@ The program gets one question, as JSON, on its standard input and answers with o
     {"status": "not attained"}                          no metric is optimal
     {"answer": {...}}                                   the numbers of a part
     {"unsupported": "why"}                              the case is skipped
+A key with null counts as absent. "unsupported" beside an answer is an error.
 It is started anew for each case, in an empty folder, with few environment variables and with limits (`programs.py`).
 The program gets only the question. This is not a sandbox: it has the rights of the user who starts it. It can read all
 files of that user, including the answers in this package. Problems drawn anew (`fresh.py`) have no stored answers.
@@ -33,13 +34,18 @@ from cvxml.methods import get
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.first_order import expected
-from cvxml.oracle.parts import compare
+from cvxml.oracle.parts import compare, refuse_booleans
 from cvxml.oracle.programs import MEMORY_LIMIT, SAID, TIME_LIMIT, Surroundings, run
 
 NO_METRIC = (
     'the answer has neither "metric" nor "components": '
     "give one of them, as a list of rows such as [[1, 0], [0, 1]]"
 )
+UNSUPPORTED = (
+    'the answer has "unsupported", which must be a text with the reason, without {beside}; got {given}. Give either an '
+    "answer or the reason; a null counts as absent"
+)
+ANSWERS = ("metric", "components", "answer", "status")
 # a command, or a function from a question to an answer
 Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 
@@ -159,8 +165,9 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
 
     The answer to a problem is judged by `check`. The numbers of a part are compared with the stored ones.
     """
+    answer = {name: value for name, value in answer.items() if value is not None}
     if "unsupported" in answer:
-        return Row(case.id, case.formula, "skipped", message=cut(str(answer["unsupported"]), SAID))
+        return _skipped(case, answer)
     if case.kind == "part":
         wrong = compare(case.content, answer.get("answer"))
         return Row(case.id, case.formula, "refuted" if wrong else "certified", message=wrong)
@@ -176,6 +183,8 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
     if not given:
         return Row(case.id, case.formula, "error", message=NO_METRIC)
     try:
+        for name, value in given.items():
+            refuse_booleans(value, name)
         arrays: dict[str, Any] = {name: real_array(value, name) for name, value in given.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -201,6 +210,17 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
         message="" if report.verdict is Verdict.CERTIFIED else "; ".join(report.reasons),
         expected=expected(case, report),
     )
+
+
+def _skipped(case: Case, answer: dict[str, Any]) -> Row:
+    """Return the Row of an answer with "unsupported": skipped, or an error if an answer is beside the reason."""
+    reason = answer["unsupported"]
+    beside = [name for name in ANSWERS if name in answer]
+    if isinstance(reason, str) and reason.strip() and not beside:
+        return Row(case.id, case.formula, "skipped", message=cut(reason, SAID))
+    names = ", ".join(f'"{name}"' for name in ANSWERS)
+    given = f"{cut(repr(reason), 40)}{''.join(f' and {name}' for name in beside)}"
+    return Row(case.id, case.formula, "error", message=UNSUPPORTED.format(beside=names, given=given))
 
 
 def _gaps(report: Report) -> tuple[float | None, float | None]:

@@ -59,8 +59,22 @@ def _numbers(expected: Any, given: Any, tolerance: float) -> str:
     return f"{found[place]:.12g} at {list(place)}, right is {right[place]:.12g} (allowed {allowed:.2g})"
 
 
+def refuse_booleans(given: Any, name: str) -> None:
+    """Raise ValueError if lists of numbers hold True or False, which numpy would convert to 1 and 0."""
+    left = [given]
+    while left:
+        value = left.pop()
+        if isinstance(value, (list, tuple)):
+            left.extend(value)
+        elif isinstance(value, (bool, np.bool_)) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
+            raise ValueError(
+                f"{name} must hold numbers, got true or false; give 1 and 0 if you mean these numbers"
+            )
+
+
 def _array(given: Any) -> FloatArray | None:
     try:
+        refuse_booleans(given, "the answer")
         return real_array(given, "the answer")
     except ValueError:
         return None

@@ -429,7 +429,7 @@ HOSTILE: dict[str, tuple[bytes | Any, str]] = {
     "squares overflow": ({"metric": [[1e308]], "objective": 1e308}, "inconclusive"),
     "rows overflow": ({"components": [[1e200], [1e200]]}, "error"),
     "words": ({"unsupported": FORGED}, "skipped"),
-    "a list of words": ({"unsupported": [FORGED]}, "skipped"),
+    "a list of words": ({"unsupported": [FORGED]}, "error"),
     "status": ({"metric": [[0.125]], "status": FORGED}, "certified"),
     "statuses": ({"status": [FORGED]}, "error"),
     "texts": ({"metric": [WIDE]}, "error"),
@@ -579,6 +579,18 @@ NO_ANSWERS: dict[str, Any] = {
     "booleans": {"metric": [[True] * 4] * 4},
     "both": {"metric": np.eye(4).tolist(), "components": np.eye(4).tolist()},
     "wide": {"components": [[1.0] * 5]},
+    "a boolean among numbers": {"metric": [[True, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]},
+    "booleans in components": {"components": [[1.0, False, 0, 0]]},
+    "null": {"metric": None},
+    "nulls": {"metric": None, "components": None, "unsupported": None},
+    "unsupported false": {"unsupported": False},
+    "unsupported a list": {"unsupported": ["no"]},
+    "unsupported empty": {"unsupported": " "},
+    "unsupported beside a metric": {"unsupported": "no", "metric": np.eye(4).tolist()},
+    "unsupported beside components": {"unsupported": "no", "components": np.eye(4).tolist()},
+    "unsupported beside numbers": {"unsupported": "no", "answer": {}},
+    "unsupported beside a status": {"unsupported": "no", "status": "not attained"},
+    "unsupported false beside a metric": {"unsupported": False, "metric": np.eye(4).tolist()},
 }
 
 
@@ -586,8 +598,27 @@ NO_ANSWERS: dict[str, Any] = {
 def test_what_is_no_answer_is_an_error_and_conform_says_so_too(name: str) -> None:
     (case,) = load_cases(pattern="mlsvm-iris")
     assert judging.judge(case.content, NO_ANSWERS[name]).verdict == "error"
-    if isinstance(NO_ANSWERS[name], dict) and name != "booleans":
+    if isinstance(NO_ANSWERS[name], dict):
         assert conform_judge(case, NO_ANSWERS[name]).verdict == "error"
+
+
+@pytest.mark.parametrize("given", ["metric", "components"])
+def test_a_key_with_null_counts_as_absent(given: str) -> None:
+    """A program may write every optional key. Then a null must not hide its answer."""
+    (case,) = load_cases(pattern="rca-iris")
+    metric = np.array(case.content["proof"]["metric"])
+    keys = ("metric", "components", "objective", "status", "answer", "unsupported")
+    right = metric if given == "metric" else np.linalg.cholesky(metric).T
+    for factor, verdict in ((1.0, "certified"), (2.0, "refuted")):
+        units = np.ones(len(metric))
+        units[0] = factor  # of the first feature
+        wrong = right * units if given == "components" else right * units * units[:, None]
+        answer = {**dict.fromkeys(keys), given: wrong.tolist()}
+        assert judging.judge(case.content, answer).verdict == verdict
+        assert conform_judge(case, answer).verdict == verdict
+    skipped = {**dict.fromkeys(keys), "unsupported": "not yet"}
+    assert judging.judge(case.content, skipped).verdict == "skipped"
+    assert conform_judge(case, skipped).verdict == "skipped"
 
 
 def test_what_is_said_beside_a_metric() -> None:
@@ -612,7 +643,7 @@ def test_parts_are_judged_number_by_number(case: Case) -> None:
     for name, value in answer.items():
         wrong = np.array(value, dtype=float)
         wrong.flat[0] += 1
-        for instead in (wrong.tolist(), "text", [], None):
+        for instead in (wrong.tolist(), "text", [], None, [True], True):
             given = {"answer": {**answer, name: instead}}
             assert judging.judge(case.content, given).verdict == "refuted"
             assert conform_judge(case, given).verdict == "refuted"
