@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.clock import limited
+from cvxml.core.digits import enough_digits
 from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.literal import free_weights, label, values_of, with_weights
 from cvxml.core.memory import check_literal, enough_memory
@@ -100,6 +101,7 @@ def solve(
     seconds = math.inf if time_limit is None else check_positive(time_limit, "time_limit")
     with (
         enough_memory(),
+        enough_digits(X),
         limited(seconds, f"time_limit of {seconds:g} s passed while the problem was being built"),
     ):
         with doing(BUILDING):
@@ -141,7 +143,7 @@ def evaluate(
     of = get(method)
     check_params(method, params, ("t",))
     refuse_tuples(X, of.PARAMETERS)
-    with enough_memory():
+    with enough_memory(), enough_digits(X):
         given = of.instance(X, y, **params)
         step = check_count(t, "t", at_most=10**15)
         feasibility = of.feasibility(given, of.matrix(given, metric))
@@ -172,7 +174,7 @@ def certify(
     of = get(method)
     check_params(method, params)
     refuse_tuples(X, of.PARAMETERS)
-    with enough_memory(), one_blas_thread():
+    with enough_memory(), enough_digits(X), one_blas_thread():
         given = of.instance(X, y, **params)
         return of.certify(given, of.matrix(given, metric), dual)
 
@@ -213,7 +215,7 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
     params = values_of(params, weights)
     at = params.pop("at", None)
     refuse_tuples(X, of.PARAMETERS)
-    with enough_memory():
+    with enough_memory(), enough_digits(X):
         given = of.instance(X, y, **params)
         if isinstance(of, ConvexMethod):
             check_literal(of.literal_rows(given), of.metric_size(given), stacklevel=3)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.clock import OutOfTime
+from cvxml.core.digits import enough_digits
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.memory import enough_memory
@@ -139,7 +140,7 @@ def check(
         claimed = (*candidate, claimed_objective, claim)
         return Asked(method, X, y, params, given, *claimed, tolerance, exact, diagnosed, until, callback)
 
-    with enough_memory(), one_blas_thread():
+    with enough_memory(), enough_digits(X), one_blas_thread():
         if query is not None and np.ndim(query) == 2:
             at = np.asarray(query)
             each = _of_each_query(metric, components, claimed_objective, at, points.shape[1])

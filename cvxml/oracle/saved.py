@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.digits import enough_digits
 from cvxml.core.exact import Exact, Unproved, decimal, upward
 from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
@@ -114,7 +115,8 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
     """
     tol = check_tol(tol)
     try:
-        return _recertify(saved, tol, exact)
+        with enough_digits(saved.X):
+            return _recertify(saved, tol, exact)
     except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
         reason = cut(str(error), LONGEST)
         raise ValueError(f"the file does not hold a solution that can be checked: {reason}") from error

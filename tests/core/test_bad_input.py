@@ -93,6 +93,42 @@ def test_bad_features(case: str) -> None:
     assert complaints(says, X=bad) == []
 
 
+SIZES: dict[str, Any] = {
+    "1e-200": 1e-200,
+    "1e-160": 1e-160,
+    "1e160": 1e160,
+    "mixed": np.array([1e120, 1.0, 1e-120]),
+}
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("size", SIZES)
+@every_method
+def test_features_of_extreme_sizes_give_no_text_of_lapack(method: str, size: str) -> None:
+    points, labels = random_data(7, n=24, d=3, classes=2)
+    points = points * SIZES[size]
+    for place in ("solve", "evaluate"):
+        limit = {"time_limit": 2.0} if place == "solve" else {"metric": np.eye(3)}
+        said = answer(place, method, X=points, y=labels, **limit)
+        assert not said.startswith("LinAlgError"), said
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_error_of_lapack_names_the_range_of_X(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`certify_solution` says the same."""
+
+    def fails(*args: Any, **params: Any) -> None:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    solution, size = solved("rca"), f"{np.abs(X).max():.3g}"
+    monkeypatch.setattr(get("rca"), "instance", fails)
+    said = answer(place, "rca", metric=np.eye(3))
+    assert said.startswith("ValueError: ")
+    assert size in said
+    with pytest.raises(ValueError, match=size):
+        cvxml.certify_solution(solution)
+
+
 class Uncomparable:
     """A missing value whose comparison has no truth value, as that of pandas."""
 
