@@ -20,6 +20,7 @@ from cvxml.core.metric import FloatArray, IntArray, refuse_masked, refuse_texts
 from cvxml.core.metric import real_array as real_array  # offered here with the other checks
 from cvxml.core.short_repr import cut, printable
 
+LARGEST_SEED = 2**32 - 1  # of scikit-learn
 MIN_LIKENESS = 0.7  # least similarity of a suggested name; random_state and warm_start have 0.64
 
 
@@ -314,13 +315,16 @@ def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple
     return values, rows.astype(np.intp)
 
 
-def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "neighbors") -> list[IntArray]:
+def check_neighbors(neighbors: Any, n: int, name: str = "neighbors") -> list[IntArray]:
     """Return the neighbour lists of n points as n arrays of distinct indices in 0..n-1, without the point itself.
 
     Raises ValueError that names the first wrong list.
     """
-    if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
-        given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
+    is_list = isinstance(neighbors, (list, tuple)) or (
+        isinstance(neighbors, np.ndarray) and neighbors.ndim > 0
+    )
+    if not is_list or len(neighbors) != n:
+        given = len(neighbors) if is_list else f"the single value {cut(repr(neighbors), 40)}"
         raise ValueError(f"{name} must hold one list for each point: {n} lists, got {given}")
     try:
         return [_neighbor_list(f"{name}[{i}]", i, listed, n) for i, listed in enumerate(neighbors)]

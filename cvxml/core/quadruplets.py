@@ -20,10 +20,13 @@ from cvxml.core.inputs import (
     class_names,
     real_array,
 )
+from cvxml.core.memory import check_room
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.parameter import COUNT, INDICES, POINTS, WORD, Parameter
 
 A_PAIR_OF_CLASSES = 20  # default number of quadruplets, times the squared number of classes
+MOST = 10**9  # quadruplets that can be drawn
+DRAWN = 300  # bytes for each quadruplet while they are drawn
 MEAN, SUM = "mean", "sum"
 HEAVIEST = 1e100  # largest weight that is used without division
 BY_QUADRUPLETS = {
@@ -119,9 +122,10 @@ def quadrupled(
         rows = check_quadruplets(quadruplets, n)
     else:
         count = A_PAIR_OF_CLASSES * len(class_names(y)) ** 2
-        rows = drawn(
-            codes, count if n_quadruplets is None else check_count(n_quadruplets, "n_quadruplets"), seed
-        )
+        if n_quadruplets is not None:
+            count = check_count(n_quadruplets, "n_quadruplets", at_most=MOST)
+            check_room(DRAWN * count, f"n_quadruplets={count}", "lower n_quadruplets")
+        rows = drawn(codes, count, seed)
     own = check_weights(weights, len(rows), losses)
     return Quadrupled(points, codes, rows, own, losses, n_quadruplets, seed, quadruplets is None)
 

@@ -281,7 +281,8 @@ def test_a_wrong_number_of_neighbor_lists() -> None:
     lists = solved("mlsvm").neighbors
     assert complaints("14 lists, got 13", methods=WITH_LISTS, neighbors=lists[:-1]) == []
     assert complaints("14 lists, got 15", methods=WITH_LISTS, neighbors=[*lists, []]) == []
-    assert complaints("neighbors", methods=WITH_LISTS, neighbors=5) == []
+    for single in (5, np.array(5), np.array(5.0), np.int64(5), "12", {i: [] for i in range(14)}):
+        assert complaints("neighbors", methods=WITH_LISTS, neighbors=single) == []
 
 
 @pytest.mark.quick(7)
@@ -446,6 +447,38 @@ def test_bad_parameters(method: str) -> None:
                     "the message does not name the parameter. Raise ValueError in `instance`, for example "
                     f'"{name} must be positive, got ...". The message is: {said}'
                 )
+
+
+@pytest.mark.quick(8)
+@every_method
+def test_a_parameter_that_is_an_array_without_dimensions(method: str) -> None:
+    """numpy gives such an array for a single value. len() of it raises TypeError."""
+    for name in get(method).PARAMETERS:
+        for value in (np.array(3), np.array(0.5), np.array("knn")):
+            for place in ("solve", "evaluate"):
+                said = answer(place, method, **{name: value})
+                assert said == "accepted" or said.startswith("ValueError: "), f"{name}: {said}"
+
+
+# the largest integers of numpy and of scikit-learn, and integers above them
+HUGE = (2**32, 2**63 - 1, 2**64, 10**30)
+
+
+@pytest.mark.quick(8)
+@every_method
+def test_a_huge_count_or_seed_is_accepted_or_refused_by_name(method: str) -> None:
+    of = get(method)
+    for name, parameter in (*of.PARAMETERS.items(), *of.SOLVE_PARAMETERS.items()):
+        for value in HUGE if parameter.kind is COUNT else ():
+            said = answer("solve", method, time_limit=60.0, **{name: value})
+            refused = said.startswith("ValueError: ") and name in said and "KMeans" not in said
+            assert said == "accepted" or refused, f"{name}={value}: {said}"
+
+
+def test_a_huge_seed_of_an_estimator_is_refused_by_name() -> None:
+    for model in (cvxml.PLML(random_state=2**32), cvxml.GLML(model="mixture", random_state=2**32)):
+        with pytest.raises(ValueError, match="random_state=4294967296"):
+            model.fit(X, Y)
 
 
 @pytest.mark.parametrize("y", [-1e308, -1.0, -1e-323, 0.0, 1e-323, 1.0, 1e308])

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
+from cvxml.core.inputs import (
+    LARGEST_SEED,
+    check_count,
+    check_labels,
+    check_number,
+    check_X,
+    class_names,
+    real_array,
+)
 from cvxml.core.memory import check_metric
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
 from cvxml.core.wide import wide_of
@@ -280,8 +288,9 @@ def fit_mixtures(
 
     names: those of the classes. priors (C,), equal by default. The fitted weights, means and covariances define the
     problem; we do not claim that they fit the data well. Raises ValueError if a class has fewer points than components,
-    or one point, and for a covariance that cannot be inverted in double precision.
+    or one point, for a covariance that cannot be inverted in double precision, and for a bad random_state.
     """
+    check_count(random_state, "random_state", at_least=0, at_most=LARGEST_SEED)
     from sklearn.mixture import GaussianMixture
 
     C, unit = len(names), unit_scale(X)

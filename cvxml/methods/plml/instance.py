@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count, check_number, check_positive, check_X
+from cvxml.core.inputs import LARGEST_SEED, check_count, check_number, check_positive, check_X
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, real_array, unit_scale
 from cvxml.core.neighbors import k_nearest
@@ -171,8 +171,9 @@ def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
 def k_means(X: FloatArray, m: int, seed: int) -> FloatArray:
     """The m means (m, d) of scikit-learn's k-means with the seed `seed`.
 
-    Raises ValueError if X has fewer than m different points.
+    Raises ValueError if X has fewer than m different points, and for a seed that scikit-learn does not take.
     """
+    check_count(seed, "random_state", at_least=0, at_most=LARGEST_SEED)
     different = len(np.unique(X, axis=0))
     if different < m:
         raise ValueError(
