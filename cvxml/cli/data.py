@@ -167,7 +167,11 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
     """Return {"metric": ...} or {"components": ...}, the array in the file of this option; {} if neither is given."""
-    from cvxml.core.files import read_array
+    from cvxml.core.files import COMPONENTS, METRIC, read_array
 
-    given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}
-    return {name: read_array(path, square=name == "metric") for name, path in given.items()}
+    given = {}
+    if parsed.metric:
+        given["metric"] = read_array(parsed.metric, prefer=METRIC, square=True)
+    if parsed.components:
+        given["components"] = read_array(parsed.components, prefer=COMPONENTS)
+    return given

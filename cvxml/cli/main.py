@@ -431,7 +431,7 @@ def _queries(parsed: argparse.Namespace) -> Any:
 
     Raises ValueError without --predictions, and with --standardize.
     """
-    from cvxml.core.files import read_array
+    from cvxml.core.files import POINTS, read_array
 
     if parsed.queries is None:
         return None
@@ -442,7 +442,7 @@ def _queries(parsed: argparse.Namespace) -> Any:
             "--queries cannot be combined with --standardize: standardize both files with the same means and "
             "deviations first"
         )
-    return read_array(parsed.queries)
+    return read_array(parsed.queries, prefer=POINTS)
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.files import read_array, read_indices, read_neighbors
+from cvxml.core.files import COMPONENTS, METRIC, read_array, read_indices, read_neighbors
 
 
 class Kind(NamedTuple):
@@ -62,9 +62,22 @@ def _numbers(typed: str) -> list[float]:
     return [float(part) for part in typed.split(",")]
 
 
+def _own_name(option: str, *others: str) -> tuple[str, ...]:
+    """Return the names of the array in a file for a parameter: the name of the parameter, then the others."""
+    return (option.removeprefix("--").replace("-", "_"), *others)
+
+
+def _matrix(option: str, typed: str) -> Any:
+    return read_array(typed, prefer=_own_name(option, *METRIC), square=True)
+
+
+def _vectors(option: str, typed: str) -> Any:
+    return read_array(typed, prefer=_own_name(option, *COMPONENTS, "X"))
+
+
 def _points(option: str, typed: str) -> Any:
     is_file = any(map(str.isalpha, Path(typed).suffix))
-    return read_array(typed) if is_file else NUMBERS.read(option, typed)
+    return read_array(typed, prefer=_own_name(option, "X")) if is_file else NUMBERS.read(option, typed)
 
 
 def _pairs(option: str, typed: str) -> Any:
@@ -109,8 +122,8 @@ PAIRS = Kind(
     _pairs, "FILE", ".csv of rows i, j and 1 for similar or -1 for dissimilar, or .json", takes="Pairs"
 )
 MEMBERS = Kind(_members, "FILE", ".csv with one number on each line, or .json")
-MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
-VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
+MATRIX = Kind(_matrix, "FILE", ".npy, .npz, .csv or .json")
+VECTORS = Kind(_vectors, "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")
 OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists of points of X, which have no meaning for other data
 

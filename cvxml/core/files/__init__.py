@@ -13,7 +13,7 @@ declares is checked before memory is allocated for it.
 | shared parts                     | common.py              |
 """
 
-from cvxml.core.files.arrays import PREFER, read_array, read_indices
+from cvxml.core.files.arrays import COMPONENTS, METRIC, POINTS, PREFER, read_array, read_indices
 from cvxml.core.files.cells import MAX_LINE_BYTES, NOTHING, SEPARATORS, Settled, settled
 from cvxml.core.files.common import COLUMNS, MAX_BYTES, Path
 from cvxml.core.files.labels import MAX_LABEL, integers
@@ -31,13 +31,16 @@ from cvxml.core.files.writing import check_writable, write_json, write_matrix, w
 
 __all__ = [
     "COLUMNS",
+    "COMPONENTS",
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MAX_JSON_BYTES",
     "MAX_LABEL",
     "MAX_LINE_BYTES",
+    "METRIC",
     "NOTHING",
+    "POINTS",
     "PREFER",
     "SEPARATORS",
     "Path",

@@ -19,7 +19,13 @@ from cvxml.core.metric import ROUNDED, is_rounded, refuse_rounded_integers
 from cvxml.core.short_repr import printable
 
 LARGEST_INDEX = 2**53
-PREFER = ("metric", "A", "M", "components", "X")
+METRIC, COMPONENTS, POINTS = ("metric", "A", "M"), ("components", "L"), ("queries", "X")  # names of arrays
+PREFER = (*METRIC, *COMPONENTS, *POINTS)
+OPTION = {
+    name: option
+    for option, names in {"--metric": METRIC, "--components": COMPONENTS, "--queries": POINTS}.items()
+    for name in names
+}
 
 
 def real(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -120,14 +126,23 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
         if name in held:
             return held[name]
     names = ", ".join(map(repr, held))[:150] or "nothing"
-    raise Unsettled(f"it holds {names} but none of {', '.join(prefer)}; save the array by one of these names")
+    fits = "".join(f"give {name!r} to {option}, or " for name, option in OPTION.items() if name in held)
+    raise Unsettled(
+        f"it holds {names} but none of {', '.join(prefer)}; {fits}save the array by one of these names"
+    )
+
+
+def _of_npz(arrays: Mapping[str, Any], prefer: Sequence[str]) -> Any:
+    """Return the only array, unless its name is that of another kind of array; else the first of `prefer`."""
+    only = next(iter(arrays)) if len(arrays) == 1 else None
+    return _choose(arrays, prefer) if only is None or only in OPTION else arrays[only]
 
 
 def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:
     """Return the real array in a file: float64, C-contiguous, with at least one dimension.
 
     - .npy: the array.
-    - .npz: its only array, else the first of `prefer` that it has.
+    - .npz: the first of `prefer` that it has, or its only array if `OPTION` does not know the name.
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
       first line 0, 1, 2, ... may be a header, so the file is refused unless this is its only line. With `square` (a
       square matrix), it is refused unless it has as many lines as columns.
@@ -140,8 +155,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
         if suffix == ".npy":
             return real(load_npy(path))
         if suffix == ".npz":
-            arrays = load_npz(path)
-            return real(*arrays.values() if len(arrays) == 1 else [_choose(arrays, prefer)])
+            return real(_of_npz(load_npz(path), prefer))
         if suffix == ".json":
             value = load_json(path)
             return nested(_choose(value, prefer) if isinstance(value, dict) else value)
