@@ -385,11 +385,17 @@ def _solve(parsed: argparse.Namespace) -> int:
 def _check(parsed: argparse.Namespace) -> int:
     import cvxml
     from cvxml.cli.data import candidate, problem
+    from cvxml.core.predictions import checked
     from cvxml.core.progress import Progress
     from cvxml.core.report import Verdict
 
     metric, queries = candidate(parsed), _queries(parsed)
     X, y, params, _ = problem(parsed)
+    if parsed.predictions is not None:
+        try:
+            checked(X, parsed.predictions, queries)
+        except ValueError as error:
+            raise ValueError(f"--predictions: {error}") from error
     with Progress() as callback:
         report = cvxml.check(
             parsed.method,
@@ -407,15 +413,14 @@ def _check(parsed: argparse.Namespace) -> int:
         )
     content, text = report.to_dict(), str(report)
     if parsed.predictions is not None:
-        feasible = report.feasibility is not None and report.feasibility.feasible
-        found = None
-        if report.judged and feasible:
-            try:
-                found = report.predictions(parsed.predictions, queries)
-            except ValueError as error:
-                raise ValueError(f"--predictions: {error}") from error
-        content["predictions"] = None if found is None else found.to_dict()
-        text += f"\n  {'predictions':<28}{found or 'none: the report has no feasible metric to compare'}"
+        try:
+            found = report.predictions(parsed.predictions, queries)
+            content["predictions"] = found.to_dict()
+            text += f"\n  {'predictions':<28}{found}"
+        except ValueError as error:  # the verdict is printed all the same
+            content["predictions"] = None
+            content["notes"].append(f"no predictions: {error}")
+            text += f"\n  {'predictions':<28}none: {error}"
     print(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) if parsed.json else text)
     codes = {
         Verdict.CERTIFIED: CERTIFIED,
@@ -474,19 +479,29 @@ def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.core.progress import Progress
     from cvxml.core.result import load, plain
     from cvxml.oracle.saved import recertify
-    from cvxml.oracle.side import write_side
+    from cvxml.oracle.side import SUPPORTED, write_side
 
     if parsed.side:
         check_out(parsed, "side")
     saved = load(parsed.file)
+    if parsed.side and saved.method not in SUPPORTED:
+        raise ValueError(
+            f"--side: the verified checker knows {', '.join(SUPPORTED)}, not {saved.method}; leave --side out"
+        )
+    unwritten = None
     with Progress(), limited(parsed.time_limit):
         result = recertify(saved, parsed.tol, parsed.exact)
         if parsed.side:
-            write_side(saved, parsed.side)
+            try:
+                write_side(saved, parsed.side)
+            except (ValueError, OSError) as error:  # the verdict is printed all the same
+                unwritten = error
     if parsed.json:
         print(json.dumps(plain(result.to_dict()), indent=1, sort_keys=True))
     else:
         print(result)
+    if unwritten is not None:
+        raise ValueError(f"--side {printable(parsed.side)}: not written: {unwritten}") from unwritten
     return {"certified": CERTIFIED, "refuted": REFUTED, "inconclusive": INCONCLUSIVE}[result.verdict.value]
 
 

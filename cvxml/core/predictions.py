@@ -163,6 +163,18 @@ class Predictions:
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
 
+def checked(X: FloatArray, k: int, queries: ArrayLike | None) -> tuple[int, FloatArray]:
+    """Return the number of neighbours and the queries (q, d), by default the points X (n, d) themselves.
+
+    Raises ValueError for a number that is not from 1 to the number of possible neighbours, and for bad queries.
+    """
+    k = check_count(k, "n_neighbors", at_most=len(X) - (queries is None))
+    Q = X if queries is None else np.atleast_2d(real_array(queries, "queries"))
+    if Q.ndim != 2 or Q.shape[1] != X.shape[1] or not np.isfinite(Q).all():
+        raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {Q.shape}")
+    return k, Q
+
+
 def predictions(
     X: FloatArray,
     codes: IntArray,
@@ -189,10 +201,7 @@ def predictions(
     Raises ValueError for bad input.
     """
     own = queries is None
-    k = check_count(k, "n_neighbors", at_most=len(X) - own)
-    Q = X if queries is None else np.atleast_2d(real_array(queries, "queries"))
-    if Q.ndim != 2 or Q.shape[1] != X.shape[1] or not np.isfinite(Q).all():
-        raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {Q.shape}")
+    k, Q = checked(X, k, queries)
     # The psd cone is convex, so the projection of M is at most as far from the optimum as M.
     M = examine(M)[0]
     found = _Search(X, codes, M, radius, k, region).all_queries(Q, own)

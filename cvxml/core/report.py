@@ -219,15 +219,22 @@ class Report:
         Raises ValueError unless the report judged a feasible metric of a convex problem, for points with class labels.
         Local metrics of queries, and a metric of another size than the points, are refused too.
         """
-        if (
-            self.judged is None
-            or self.radius is None
-            or self.feasibility is None
-            or not self.feasibility.feasible
-        ):
+        if self.feasibility is None:
             raise ValueError(
-                "this report cannot predict votes: it must judge a feasible metric of a convex problem (not only a "
-                "value, nor local metrics of queries), for points with class labels y"
+                "no metric was judged, because only a value was given, or the time limit ended before; so there are no "
+                "votes to compare"
+            )
+        if not self.feasibility.feasible:
+            raise ValueError("the metric is not feasible, so there are no votes to compare")
+        if self.claim == "stationary":
+            raise ValueError(
+                f"the problem of {self.method} is not convex, so no distance to an optimum is proved, and no votes can "
+                "be predicted"
+            )
+        if self.judged is None or self.radius is None:
+            raise ValueError(
+                "this report cannot predict votes: they need a convex problem, one metric for all queries, and points "
+                "with class labels y"
             )
         X, y, M, names, region = self.judged
         if M.shape != (X.shape[1],) * 2:

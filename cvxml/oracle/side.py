@@ -79,9 +79,8 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
     Raises ValueError if the checker does not support the method.
     """
-    known = (*KNOWN, LOCAL, MEAN, *DETERMINANTS)
-    if saved.method not in known:
-        raise ValueError(f"the verified checker knows {', '.join(known)}, not {saved.method}")
+    if saved.method not in SUPPORTED:
+        raise ValueError(f"the verified checker knows {', '.join(SUPPORTED)}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
     given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
     head = {"format": FORMAT, "version": VERSION, "method": saved.method}
@@ -388,3 +387,4 @@ LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
 PICKING = "nca"  # the interval is of its convex step, and wider too
 ROOTS = "mmc"  # its roots are rounded outward
 KNOWN = (*PRICES, STEP, *LOGARITHMS, PICKING)
+SUPPORTED = (*KNOWN, LOCAL, MEAN, *DETERMINANTS)

@@ -22,7 +22,7 @@ from cvxml.core.files import write_matrix
 from cvxml.methods import get, names
 from cvxml.oracle import verify
 from cvxml.oracle.saved import recertify
-from tests.cli.commands import GRID, Cli, X, Y, as_json, method_with_lists, solved
+from tests.cli.commands import GRID, Cli, X, Y, as_json, method_with_lists, refused, solved
 from tests.schemas import schema
 
 both_formats = pytest.mark.parametrize("ending", ["json", "npz"])
@@ -140,6 +140,42 @@ def test_a_matrix_that_is_no_metric_has_a_verdict_and_no_predictions(cli: Cli) -
     content = json.loads(cli(*asked, "--json").out)
     schema("report").validate(content)
     assert content["predictions"] is None
+
+
+@pytest.mark.parametrize("method", ["plml", "nca", "kernel_mlsvm"])
+def test_a_metric_without_predictions_keeps_its_verdict_and_its_reason(cli: Cli, method: str) -> None:
+    """The metric of plml acts on other features than the points; the problem of nca is not convex."""
+    metric = np.eye(3) if method == "nca" else cvxml.solve(method, X, Y).metric
+    np.save("m.npy", metric)
+    report = cvxml.check(method, X, Y, metric, diagnosed=False)
+    with pytest.raises(ValueError) as reason:
+        report.predictions(3)
+    asked = ("check", method, "data.json", "--metric", "m.npy", "--no-diagnosis", "--predictions", 3)
+    answer = cli(*asked)
+    assert answer.code == {"certified": 0, "close": 5, "refuted": 1}[report.verdict.value]
+    assert answer.out == f"{report}\n  {'predictions':<28}none: {reason.value}\n"
+    assert ("not convex" in answer.out.splitlines()[-1]) == (method == "nca")
+    answer = cli(*asked, "--json")
+    content = json.loads(answer.out)
+    schema("report").validate(content)
+    assert content["predictions"] is None
+    assert str(reason.value) in content["notes"][-1]
+
+
+def test_bad_predictions_are_refused_before_the_metric_is_judged(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judged(*given: Any, **more: Any) -> None:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr(cvxml, "check", judged)
+    np.save("m.npy", np.eye(3))
+    np.save("q.npy", np.eye(2))
+    asked = ("check", "mlsvm", "data.json", "--metric", "m.npy", "--predictions")
+    for more in ((0,), (14,), (15, "--queries", "m.npy"), (1, "--queries", "q.npy")):
+        answer = cli(*asked, *more)
+        assert refused(answer), answer
+        assert "--predictions" in answer.err
 
 
 @pytest.mark.parametrize("options", [(), ("--predictions", 1, "--standardize")])

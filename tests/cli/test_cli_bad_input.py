@@ -375,9 +375,24 @@ def test_every_command_with_an_output_is_among_these() -> None:
     assert with_output == with_force == {*REPLACES, "demo"}  # demo: test_demo.py
 
 
-def test_a_side_file_is_refused_where_the_verified_checker_does_not_know_the_method(cli: Cli) -> None:
+def test_a_side_file_is_refused_where_the_verified_checker_does_not_know_the_method(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cvxml.solve("rca", X, Y).save("s.json")
+    monkeypatch.setattr("cvxml.oracle.saved.recertify", None)  # refused before any work
     answer = cli("certify", "s.json", "--side", "side.json")
     assert refused(answer)
     assert "rca" in answer.err
+    assert "--side" in answer.err
+    assert not Path("side.json").exists()
+
+
+def test_a_side_file_that_cannot_be_made_leaves_the_verdict(cli: Cli) -> None:
+    cvxml.solve("gmml", X, Y, weight=0.25).save("s.json")
+    expected = cli("certify", "s.json")
+    assert expected.code == 0
+    answer = cli("certify", "s.json", "--side", "side.json")
+    assert (answer.code, answer.out) == (2, expected.out)
+    assert "--side" in answer.err
+    assert "weight" in answer.err
     assert not Path("side.json").exists()
