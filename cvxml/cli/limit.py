@@ -35,7 +35,8 @@ def limited(seconds: float | None) -> Iterator[None]:
         if callable(before):
             before(number, frame)
 
-    timer = threading.Timer(check_positive(seconds, "--time-limit"), end)
+    # a longer wait is an OverflowError in the thread of the timer
+    timer = threading.Timer(min(check_positive(seconds, "--time-limit"), threading.TIMEOUT_MAX), end)
     try:  # the timer may end at any line below
         signal.signal(signal.SIGINT, interrupted)
         timer.start()

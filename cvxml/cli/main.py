@@ -21,6 +21,7 @@ import argparse
 import errno
 import json
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -39,19 +40,21 @@ CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 UNWRITABLE = {
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EBADF") if hasattr(errno, name)
 }
+NEGATIVE = re.compile(r"-(\.?[0-9][-+0-9.,e]*|inf|infinity|nan)$", re.IGNORECASE)  # a value, and not an option
 INTERRUPTED, UNREAD = 130, 141  # 128 plus the number of the signal, as in a shell
 
 
 class _Parser(argparse.ArgumentParser):
     def __init__(self, **given: Any):
         super().__init__(**given, allow_abbrev=False)  # an abbreviation could be ambiguous in a later version
+        self._negative_number_matcher = NEGATIVE  # the matcher of argparse takes -1e-4 and -1,2 for options
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
 
-    def print_help(self, file: Any = None) -> None:
-        """Print the help. Unlike argparse, raise an error if it cannot be written."""
-        print(self.format_help(), end="", file=file)
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help or the version. Unlike argparse, raise an error if it cannot be written."""
+        print(message, end="", file=file)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does, but report an unknown option as an error of its command, with a similar known one."""
@@ -220,12 +223,13 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     )
     add_tol(command)
     command.add_argument("--exact", action="store_true", help="judge in exact arithmetic")
-    command.add_argument(
+    diagnosis = command.add_mutually_exclusive_group()
+    diagnosis.add_argument(
         "--no-diagnosis",
         action="store_true",
         help="do not look for the mistake that explains a refuted metric",
     )
-    command.add_argument(
+    diagnosis.add_argument(
         "--diagnose-all",
         action="store_true",
         help="look for that mistake however long it takes; by default for at most "

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.files import COMPONENTS, METRIC, read_array, read_indices, read_neighbors
+from cvxml.core.inputs import did_you_mean
 
 
 class Kind(NamedTuple):
@@ -130,8 +131,18 @@ OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists of points of X, which have
 
 def words(*known: str, otherwise: Kind) -> Kind:
     """Return a kind that takes one of the `known` words unchanged, and reads any other text as the kind `otherwise`."""
+
+    def read(option: str, typed: str) -> Any:
+        if typed in known:
+            return typed
+        try:
+            return otherwise.read(option, typed)
+        except ValueError as error:
+            near = did_you_mean(typed, known)
+            raise ValueError(f"{option} takes {', '.join(known)} or {otherwise.metavar}: {error}{near}") from error
+
     return Kind(
-        lambda option, typed: typed if typed in known else otherwise.read(option, typed),
+        read,
         f"WORD|{otherwise.metavar}",
         otherwise.how,
         f"Literal[{', '.join(map(repr, known))}] | {otherwise.takes}",

@@ -20,7 +20,8 @@ import pytest
 
 import cvxml
 from cvxml.cli.limit import limited
-from cvxml.cli.main import run
+from cvxml.cli.main import _parser, run
+from cvxml.cli.parameters import given
 from cvxml.core import files
 from cvxml.core.clock import TimeUp
 from cvxml.methods import get, names
@@ -262,10 +263,11 @@ def test_ctrl_c_while_modules_are_imported_is_one_sentence(how: str, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.parametrize("words", [["list"], ["--help"], ["show", "mlsvm"], ["cases", "mlsvm", "--json"]])
-def test_an_output_that_is_full_is_one_sentence(words: list[str]) -> None:
+@pytest.mark.parametrize("words", [["list"], ["--help"], ["--version"], ["show", "mlsvm"], ["cases", "mlsvm", "--json"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_is_full_is_one_sentence(words: list[str], unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
-        done = python("-m", "cvxml", *words, stdout=full)
+        done = python("-m", "cvxml", *words, stdout=full, env={**os.environ, "PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "output" in done.stderr
@@ -335,6 +337,59 @@ def test_predictions_of_so_many_neighbours_name_their_option(cli: Cli, count: st
     answer = cli("check", "mlsvm", "data.json", "--metric", "m.npy", "--predictions", count)
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("cvxml: --predictions: ")
+
+
+@pytest.mark.parametrize("value", ["-7.519240863889721e-04", "-1E+5", "-.5", "-3", "-1e-4"])
+def test_a_negative_number_is_a_value_and_no_option(value: str) -> None:
+    parsed = _parser().parse_args(["check", "mlsvm", "iris", "--claimed-objective", value])
+    assert parsed.claimed_objective == float(value)
+
+
+@pytest.mark.parametrize("value", ["-0.5,1.2,0.3", "-1,-2.5e-3,.5", "-.5,-1"])
+def test_a_list_of_numbers_may_begin_with_a_negative_one(value: str) -> None:
+    parsed = _parser().parse_args(["solve", "glml", "iris", "--query", value, "--tol", "1e-3"])
+    numbers = [float(part) for part in value.split(",")]
+    assert given(parsed, True)["query"] == numbers
+
+
+def test_a_claimed_objective_with_an_exponent_is_judged(cli: Cli) -> None:
+    answer = cli("check", "mlsvm", "data.json", "--claimed-objective", "-1e-4", "--json")
+    assert json.loads(answer.out)["claimed_objective"] == -1e-4
+    for value in ("-inf", "-nan", "-1e-4,2"):
+        answer = cli("check", "mlsvm", "data.json", "--claimed-objective", value)
+        assert (answer.code, answer.out) == (2, "")
+        assert value.strip("-") in answer.err
+
+
+def test_two_opposite_wishes_for_the_diagnosis_are_refused(cli: Cli) -> None:
+    np.save("m.npy", np.eye(3))
+    asked = ("check", "mlsvm", "data.json", "--metric", "m.npy")
+    answer = cli(*asked, "--no-diagnosis", "--diagnose-all")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--no-diagnosis" in answer.err
+    assert "--diagnose-all" in answer.err
+
+
+@pytest.mark.parametrize(("method", "option"), [("itml", "--prior"), ("ldml", "--b"), ("glml", "--priors")])
+@pytest.mark.parametrize("typed", ["foo", "foo.npy"])
+def test_a_wrong_word_names_the_option_and_the_words(cli: Cli, method: str, option: str, typed: str) -> None:
+    answer = cli("solve", method, "data.json", option, typed)
+    assert (answer.code, answer.out) == (2, "")
+    assert option in answer.err
+    assert typed in answer.err
+    kind = get(method).PARAMETERS[option.strip("-")].kind
+    words = re.findall(r"'([a-z]+)'", kind.takes)
+    assert words
+    assert all(word in answer.err for word in words)
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_time_limit_beyond_the_clock_is_no_limit(cli: Cli) -> None:
+    solved("mlsvm").save("s.json")
+    answer = cli("certify", "s.json", "--tol", "loose", "--time-limit", "1e300")
+    assert (answer.code, answer.err) == (0, "")
+    with limited(1e300):
+        time.sleep(0.2)  # the thread of the timer begins to wait
 
 
 def test_what_is_far_is_not_meant() -> None:
