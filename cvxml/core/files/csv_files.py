@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cvxml.core.files import common
 from cvxml.core.files.cells import NOTHING, Cells, Settled, number
 from cvxml.core.files.common import Path, Unsettled
-from cvxml.core.files.labels import MISSING
+from cvxml.core.files.labels import LIKELY, MISSING, SURE
 from cvxml.core.metric import EXACT_INTEGERS, ROUNDED, is_rounded
 
 WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -196,6 +196,30 @@ def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
             )
 
 
+def _refuse_missing(rows: list[tuple[int, list[str]]], labelled: bool) -> None:
+    """Refuse a header that may be a point with missing numbers, such as NA,NA,A.
+
+    A single "Na" beside two other names may be sodium. Empty cells are allowed, unless the only other cell may be a
+    label. rows: the header and the line below it. labelled: the file is a table, so the option --header decides.
+    """
+    line, cells = rows[0]
+    missing = [cell.strip() for cell in cells if cell.strip().lower() in MISSING]
+    filled = [cell for cell in missing if cell]
+    words = [column for column, cell in enumerate(cells) if cell.strip().lower() not in MISSING]
+    if filled:
+        doubtful = len(words) < 2 or [cell.lower() for cell in filled] != ["na"]
+    else:
+        below = [row[words[0]] for _, row in rows[1:] if words and words[0] < len(row)]
+        doubtful = not words or (len(words) == 1 < len(cells) and any(number(cell) is None for cell in below))
+    if doubtful:
+        shown = repr(filled[0]) if filled else "an empty cell"
+        remedy = SETTLE if labelled else "delete the line if it is a header, or else fill in the numbers"
+        raise Unsettled(
+            f"line {line} has no number and holds {shown}, so it may be a header, or a point with missing numbers; "
+            f"{remedy}"
+        )
+
+
 def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, bool]) -> None:
     """Refuse a comment among the data.
 
@@ -230,6 +254,11 @@ def _doubt(line: int, first: list[str], found: Columns) -> None:
     below = found.numbers[1:]
     if word is not None and first[word].strip() in found.texts[word][1:]:
         return  # a column's name does not appear again in the column, so this is a label
+    if word is not None and first[word].strip().lower() in (*SURE, *LIKELY, "y"):
+        raise Unsettled(
+            f"line {line}: {first[word].strip()!r} is the usual name of the column of labels, and the other cells are "
+            f"numbers, so the line may be a header or data; {SETTLE}"
+        )
     if word is not None and len(below):
         numbers = np.isfinite(below[:, word])
         last = word == len(first) - 1
@@ -276,6 +305,8 @@ def load_csv(
     first, width = top[0], len(top[0][1])
     _refuse_empty(top)
     names, is_header = _header(first, written, settled.header, labelled)
+    if is_header and settled.header is None:
+        _refuse_missing(top, labelled)
     without = left_out(names, width)
     texts: dict[int, list[str]] = {column: [] for column in (*kept(names, width), *without)}
     known: dict[str, str] = {}  # equal texts are stored once, because most labels appear many times

@@ -20,6 +20,9 @@ from cvxml.core.files.common import Unsettled
 from cvxml.core.metric import is_rounded, refuse_texts
 
 MAX_LABEL = 1000  # characters: numpy pads every label to the longest one
+# names of the column of labels
+SURE = ("label",)  # preferred to all other names: in "x,y,label", x and y are points of the plane
+LIKELY = ("labels", "class", "classes", "target", "species")
 MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
 _LETTER = 4  # bytes of a letter in an array of texts
 _PADDING = 4  # an array of labels may have this many times the letters of all labels, beyond FREE_BYTES

@@ -25,7 +25,9 @@ from cvxml.core.files.cells import NOTHING, Settled, settled
 from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, suffix_of
 from cvxml.core.files.csv_files import DATED, Columns, load_csv, not_a_number, quantity
 from cvxml.core.files.labels import (
+    LIKELY,
     MISSING,
+    SURE,
     array_labels,
     cell_labels,
     kept_as_text,
@@ -36,8 +38,6 @@ from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
 from cvxml.core.short_repr import printable
 
-SURE = ("label",)  # preferred to all other names: in "x,y,label", x and y are points of the plane
-LIKELY = ("labels", "class", "classes", "target", "species")
 # names of a column that numbers the rows; also pandas' "Unnamed: 0"
 ROWS = ("", "index", "id", "rownames", "row.names", "row_names")
 INDEX = "give --{} to leave it out of the features, --index no to keep it as a feature"
