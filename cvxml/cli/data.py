@@ -48,10 +48,35 @@ def _print_table(parsed: argparse.Namespace) -> int:
     """Print the points with the labels in the last column. Each number has all its digits."""
     X, y, names = _read(parsed)
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*(names or (f"x{k}" for k in range(X.shape[1]))), "class"])
+    writer.writerow(_header(names or [f"x{k}" for k in range(X.shape[1])]))
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
         writer.writerow([*row, label])
     return 0
+
+
+def _header(names: Sequence[str]) -> list[str]:
+    """Return the names of the features and of the labels, so that the last column is read as the labels.
+
+    Its name is class, or label if a feature has a name of labels. A feature named label gets another name, and a line
+    on the standard error reports it.
+    """
+    from cvxml.core.files.labels import LIKELY, SURE
+
+    taken = {name.strip().lower() for name in names}
+    last = "label" if taken & {*SURE, *LIKELY} else "class"
+    header = []
+    for name in names:
+        new = name
+        if name.strip().lower() in SURE:
+            while new.strip().lower() in taken:
+                new = new.strip() + "_"
+            taken.add(new.lower())
+            sys.stderr.write(
+                f"note: the feature {printable(name)!r} is printed as {printable(new)!r}, because the last column "
+                "holds the labels\n"
+            )
+        header.append(new)
+    return [*header, last]
 
 
 def _add_data(command: argparse.ArgumentParser) -> None:

@@ -48,6 +48,35 @@ def test_a_table_of_a_file_keeps_its_names_and_labels(cli: Cli, tmp_path: Path) 
     assert cli("data", place).out == 'width,"length, cm",class\n1.5,2.0,"a, b"\n3.0,0.1,c\n'
 
 
+@pytest.mark.parametrize(
+    ("names", "label", "printed"),
+    [
+        ("label,x,z,kind", "kind", ["label_", "x", "z", "label"]),
+        ("class,x,z,kind", "kind", ["class", "x", "z", "label"]),
+        ("target,Species,z,label", "label", ["target", "Species", "z", "label"]),
+        ("Label,label_,z,kind", "kind", ["Label__", "label_", "z", "label"]),
+        ("class,label,z,kind", "kind", ["class", "label_", "z", "label"]),
+        ("x,y,z,kind", "kind", ["x", "y", "z", "class"]),
+    ],
+)
+def test_a_printed_table_is_read_as_the_same_problem_whatever_its_features_are_called(
+    cli: Cli, names: str, label: str, printed: list[str]
+) -> None:
+    rows = [",".join(map(repr, (i % 3, *x[:2].tolist(), i % 2))) for i, x in enumerate(np.array(X))]
+    Path("t.csv").write_text("\n".join([names, *rows]))
+    X_read, y_read = cvxml.datasets.read("t.csv", label=label)
+    answer = cli("data", "t.csv", "--label", label)
+    assert answer.code == 0
+    assert answer.out.splitlines()[0].split(",") == printed
+    renamed = [name for name, new in zip(names.split(","), printed[:-1], strict=False) if name != new]
+    assert len(answer.err.splitlines()) == len(renamed)
+    assert all(name in answer.err for name in renamed)
+    Path("again.csv").write_text(answer.out)
+    again = cvxml.datasets.read("again.csv")
+    assert np.array_equal(again[0], X_read)
+    assert np.array_equal(again[1], y_read)
+
+
 def test_list_show_help_version(cli: Cli) -> None:
     assert all(name in cli("list").out for name in (*names(), "iris", "rings"))
     assert cli("--version").out == f"cvxml {cvxml.__version__}\n"
@@ -148,7 +177,7 @@ def test_a_metric_without_predictions_keeps_its_verdict_and_its_reason(cli: Cli,
     metric = np.eye(3) if method == "nca" else cvxml.solve(method, X, Y).metric
     np.save("m.npy", metric)
     report = cvxml.check(method, X, Y, metric, diagnosed=False)
-    with pytest.raises(ValueError) as reason:
+    with pytest.raises(ValueError, match="votes") as reason:
         report.predictions(3)
     asked = ("check", method, "data.json", "--metric", "m.npy", "--no-diagnosis", "--predictions", 3)
     answer = cli(*asked)
