@@ -40,7 +40,9 @@ CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 UNWRITABLE = {
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EBADF") if hasattr(errno, name)
 }
-NEGATIVE = re.compile(r"-(\.?[0-9][-+0-9.,e]*|inf|infinity|nan)$", re.IGNORECASE)  # a value, and not an option
+NEGATIVE = re.compile(
+    r"-(\.?[0-9][-+0-9.,e]*|inf|infinity|nan)$", re.IGNORECASE
+)  # a value, and not an option
 INTERRUPTED, UNREAD = 130, 141  # 128 plus the number of the signal, as in a shell
 
 

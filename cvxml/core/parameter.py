@@ -139,7 +139,9 @@ def words(*known: str, otherwise: Kind) -> Kind:
             return otherwise.read(option, typed)
         except ValueError as error:
             near = did_you_mean(typed, known)
-            raise ValueError(f"{option} takes {', '.join(known)} or {otherwise.metavar}: {error}{near}") from error
+            raise ValueError(
+                f"{option} takes {', '.join(known)} or {otherwise.metavar}: {error}{near}"
+            ) from error
 
     return Kind(
         read,

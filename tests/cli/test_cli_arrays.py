@@ -17,7 +17,9 @@ from tests.cli.commands import Cli, X, Y, as_json, refused
 def save(path: str, **arrays: Any) -> str:
     """Write the arrays to a .json or .npz file, and return its path."""
     if path.endswith(".json"):
-        Path(path).write_text(json.dumps({name: np.asarray(array).tolist() for name, array in arrays.items()}))
+        Path(path).write_text(
+            json.dumps({name: np.asarray(array).tolist() for name, array in arrays.items()})
+        )
     else:
         np.savez(path, **arrays)
     return path
@@ -30,7 +32,9 @@ def optimum() -> Any:
 
 @pytest.mark.parametrize("file", ["both.json", "both.npz"])
 @pytest.mark.parametrize("name", ["components", "L"])
-def test_each_option_takes_its_own_array_of_a_file_with_both(cli: Cli, optimum: Any, file: str, name: str) -> None:
+def test_each_option_takes_its_own_array_of_a_file_with_both(
+    cli: Cli, optimum: Any, file: str, name: str
+) -> None:
     save(file, metric=optimum, **{name: components_of(optimum)}, X=X, y=Y)
     for option in ("--metric", "--components"):
         answer = cli("check", "rca", "data.json", option, file, "--json")
@@ -70,7 +74,9 @@ def test_queries_of_a_file_that_holds_a_metric_too_are_its_points(
 ) -> None:
     Q = np.array(X)[:2] + 0.1
     file = save(f"q.{ending}", metric=optimum, **{name: Q})
-    answer = cli("check", "rca", "data.json", "--metric", file, "--predictions", 1, "--queries", file, "--json")
+    answer = cli(
+        "check", "rca", "data.json", "--metric", file, "--predictions", 1, "--queries", file, "--json"
+    )
     expected = cvxml.check("rca", X, Y, optimum).predictions(1, Q)
     assert json.loads(answer.out)["predictions"] == as_json(expected.to_dict())
 

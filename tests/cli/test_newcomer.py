@@ -263,11 +263,15 @@ def test_ctrl_c_while_modules_are_imported_is_one_sentence(how: str, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.parametrize("words", [["list"], ["--help"], ["--version"], ["show", "mlsvm"], ["cases", "mlsvm", "--json"]])
+@pytest.mark.parametrize(
+    "words", [["list"], ["--help"], ["--version"], ["show", "mlsvm"], ["cases", "mlsvm", "--json"]]
+)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_an_output_that_is_full_is_one_sentence(words: list[str], unbuffered: str) -> None:
+def test_an_output_that_is_full_is_one_sentence(words: str, unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
-        done = python("-m", "cvxml", *words, stdout=full, env={**os.environ, "PYTHONUNBUFFERED": unbuffered})
+        done = python(
+            "-m", "cvxml", *words.split(), stdout=full, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "output" in done.stderr
