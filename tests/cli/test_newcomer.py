@@ -263,9 +263,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_sentence(how: str, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.parametrize(
-    "words", [["list"], ["--help"], ["--version"], ["show", "mlsvm"], ["cases", "mlsvm", "--json"]]
-)
+@pytest.mark.parametrize("words", ["list", "--help", "--version", "show mlsvm", "cases mlsvm --json"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_an_output_that_is_full_is_one_sentence(words: str, unbuffered: str) -> None:
     with open("/dev/full", "w") as full:

@@ -48,8 +48,8 @@ def answered(typed: str, names: dict[str, Any], capsys: pytest.CaptureFixture[st
     return f"{warned[0].category.__name__}: {warned[0].message}"
 
 
-def test_there_are_twenty_six() -> None:
-    assert len(ROWS) == len({typed for typed, _ in ROWS}) == 26
+def test_there_are_twenty_seven() -> None:
+    assert len(ROWS) == len({typed for typed, _ in ROWS}) == 27
 
 
 @pytest.mark.parametrize(("typed", "said"), ROWS, ids=[typed for typed, _ in ROWS])
