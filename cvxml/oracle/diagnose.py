@@ -113,17 +113,25 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
         judge = Judge(asked, optimum, seconds)
         own = judge.certain(metric)
         beside = own if math.isfinite(own.share) else judge.projected(metric)
-        judge.sharpen(FITTED * own.share)
+        # a matrix that is not allowed, next to a metric that is optimal or whose gap is not known
+        is_near_miss = own is not beside and not asked.tol < beside.share < math.inf
+        known = own if is_near_miss else beside
+        judge.sharpen(FITTED * known.share)
         # combinations with a second misreading use no larger gap, and names and `by_chance` no larger gap than a tenth
-        judge.enough = max(own.share / PART, NEARER * asked.tol)
-        judge.enough_to_name = max(own.share / NEARER, NEARER * asked.tol)
+        judge.enough = max(known.share / PART, NEARER * asked.tol)
+        judge.enough_to_name = max(known.share / NEARER, NEARER * asked.tol)
         others = turned(judge)
         dropped: list[Explanation] = []
+
+        def is_exact(each: Explanation) -> bool:
+            return _is_exact(each, _gap_to_explain(each, own, beside, asked.tol), asked.tol)
 
         def sifted(found: Iterable[Explanation]) -> list[Explanation]:
             kept = []
             for each in found:
-                if _is_reportable(each, own, asked.tol) and by_chance(each, others, asked.tol):
+                if _is_reportable(each, own, asked.tol) and (
+                    by_chance(each, others, asked.tol) or (is_near_miss and _fits_optimum(each, judge))
+                ):
                     dropped.append(each)
                 else:
                     kept.append(each)
@@ -135,14 +143,12 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
             listed = sifted([*misreadings(judge, metric, read)])
             written = [*slips, *sifted(of_other_features(judge, metric))]
         found = [*listed, *written]
-        if not any(
-            _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
-        ):
+        if not any(is_exact(each) for each in [*listed, *(w for w in written if not w.fitted)]):
             found += sifted(other_weights(judge, metric))
-            if not any(_is_exact(each, own, asked.tol) for each in found):
+            if not any(is_exact(each) for each in found):
                 found += sifted(left_out_before(judge, metric, read))
                 found += sifted(multiples_at_weights(judge, metric))
-        explained = any(_is_exact(each, own, asked.tol) or _is_near(each, own) for each in found)
+        explained = any(is_exact(each) or _is_near(each, own) for each in found)
         if math.isfinite(own.share) and not explained:
             found += sifted(two_misreadings(judge, metric, read, own.share / PART))
             found += sifted(misread_weights(judge, metric, read, own.share / PART))
@@ -175,30 +181,27 @@ def told(
     own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
 
     beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf.
-    It replaces `own` in the rules for the nearest problems. dropped: the explanations that also fit an error in a
-    random direction, and were left out (`by_chance`).
+    It replaces `own` in the rules for the nearest problems, and for names (`_gap_to_explain`). dropped: the
+    explanations that also fit an error in a random direction, and were left out (`by_chance`).
     """
     beside = own if beside is None else beside
 
-    def surely_less(than: Left) -> list[Explanation]:
-        return [
-            each
-            for each in found
-            if _is_less(each.left, than) and luck(each, than, tol, p, len(found)) <= SELDOM
-        ]
+    def is_surely_less(each: Explanation, than: Left) -> bool:
+        return _is_less(each.left, than) and luck(each, than, tol, p, len(found)) <= SELDOM
 
-    less = surely_less(own)
-    named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
-    exact = [each for each in named if _is_exact(each, own, tol)]
+    to_explain = [(each, _gap_to_explain(each, own, beside, tol)) for each in found]
+    less = [(each, gap) for each, gap in to_explain if is_surely_less(each, gap)]
+    named = [(each, gap) for each, gap in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
+    exact = [each for each, gap in named if _is_exact(each, gap, tol)]
     near = [
         each._replace(sentence=f"{each.sentence} (relative gap {each.left.share:.2g})")
-        for each in named
-        if tol < each.left.share <= min(LOOSE, _capped_gap(own) / SURELY)
+        for each, gap in named
+        if tol < each.left.share <= min(LOOSE, _capped_gap(gap) / SURELY)
         and not (_is_chosen(each) or each.exactly)
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
-    passed = surely_less(beside)
+    passed = [each for each in found if is_surely_less(each, beside)]
     nearest = dict.fromkeys(
         Nearest(each.sentence, each.left.share, beside.share)
         for each in sorted(passed, key=lambda each: each.left.share)
@@ -214,8 +217,34 @@ def told(
         times=times or None,
         unlisted=_unlisted(best, beside, best in passed) if best else "",
         projected=not math.isfinite(own.share),
-        fitted=_fitted(less, own, tol, smallest),
+        fitted=_fitted([each for each, _ in less], own, tol, smallest),
     )
+
+
+def _gap_to_explain(each: Explanation, own: Left, beside: Left, tol: float) -> Left:
+    """Return the gap in the user's problem that the explanation `each` must make smaller.
+
+    For a metric it is `own`. A matrix that is not allowed has no gap, so `own` is inf. Then it is `beside`, the gap of
+    the nearest allowed metric, if that is a positive gap. A slip that explains why the matrix is not allowed needs no
+    comparison. `tol`: smaller gaps count as 0 (`_fits_optimum`).
+    """
+    if math.isfinite(own.share) or each.of_limits or not tol < beside.share < math.inf:
+        return own
+    return beside
+
+
+def _fits_optimum(each: Explanation, judge: Judge) -> bool:
+    """Return True if the explanation `each` of a matrix that is not allowed fits our optimum nearly as well.
+
+    Example: the optimum with one entry changed by 1.5e-6 of its norm. This matrix is nearly optimal in every problem
+    with nearly the same optimum. Such a problem does not explain why the matrix is not allowed.
+    """
+    if each.of_limits or each.left.share > LOOSE:  # a larger gap gives no name
+        return False
+    try:
+        return by_chance(each, [judge.better], judge.tol, SURELY)
+    except NO_ANSWER:
+        return True
 
 
 def _unlisted(best: Explanation, beside: Left, passed: bool) -> str:
@@ -327,15 +356,15 @@ def turned(judge: Judge) -> list[FloatArray]:
     return [*twice, *(project_psd(judge.better + turn @ error @ turn.T) for turn in turns), *way]
 
 
-def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
+def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float, times: float = NEARER) -> bool:
     """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
     Then the explanation is not used. others: metrics with errors of the same size in random directions. tol: the
-    tolerance.
+    tolerance. times: the gap of each other metric must be this many times larger.
     """
     if each.again is None:
         return False
-    enough = NEARER * max(each.left.share, ROUNDED * tol)
+    enough = times * max(each.left.share, ROUNDED * tol)
     for other in others:
         try:
             if each.again(other).share < enough:

@@ -54,6 +54,8 @@ class Explanation(NamedTuple):
     fit: the metric with the fitted number, in words, for a note.
 
     exactly: True if it may be named only with a gap of at most the tolerance.
+
+    of_limits: True if it explains why the matrix is not an allowed metric.
     """
 
     left: Left
@@ -67,6 +69,7 @@ class Explanation(NamedTuple):
     again: Callable[[FloatArray], Left] | None = None
     fit: str = ""  # the metric with the fitted number, for a note: "0.5 times your metric"
     exactly: bool = False  # True if it may be named only with a gap of at most the tolerance
+    of_limits: bool = False  # True if it explains why the matrix is not an allowed metric
 
 
 def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
@@ -534,6 +537,7 @@ def _of_slips(
             again=again_or_none,
             fit=slip.fit,
             exactly=slip.exactly,
+            of_limits=slip.of_limits,
         )
 
 

@@ -30,6 +30,8 @@ class Slip(NamedTuple):
 
     exactly: True if the corrected metric must be optimal up to the tolerance. The matrix itself is no metric then, so
     its gap, which other slips are compared with, is not known.
+
+    of_limits: True if the slip explains why a matrix is not an allowed metric, for example because it exceeds a budget.
     """
 
     sentence: str
@@ -38,6 +40,7 @@ class Slip(NamedTuple):
     of_metric: bool = True  # False if `mend` ignores its argument
     fit: str = ""  # the metric with the fitted number, for a note
     exactly: bool = False  # True if the corrected metric must be optimal up to the tolerance
+    of_limits: bool = False  # True if it explains why a matrix is not an allowed metric
 
 
 def slips(
@@ -58,10 +61,10 @@ def slips(
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:
         said = f"its symmetric part is {claim}: the matrix is not symmetric"
-        yield Slip(said, _symmetric, exactly=True)
+        yield Slip(said, _symmetric, exactly=True, of_limits=True)
     elif not feasible and not _is_rounded(metric):
         said = f"its projection on the psd cone is {claim}: P_+ is missing at the end"
-        yield Slip(said, project_psd, exactly=True)
+        yield Slip(said, project_psd, exactly=True, of_limits=True)
 
     def scale(each: FloatArray) -> float:
         fitted = float(np.sum(each * better)) / float(np.sum(each * each))
@@ -69,7 +72,8 @@ def slips(
 
     if np.any(metric) and (factor := scale(metric)) > 0 and abs(factor - 1) > FACTOR:
         said = f"{claim} up to a factor: {factor:.6g} times it is {claim}"
-        yield Slip(said, lambda each: scale(each) * each, 1, fit=f"{factor:.6g} times your metric")
+        fit = f"{factor:.6g} times your metric"
+        yield Slip(said, lambda each: scale(each) * each, 1, fit=fit, of_limits=True)
     if np.count_nonzero(metric - np.diag(np.diag(metric))):
         for factor, name in (
             (np.sqrt(2), "sqrt(2)"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -11,8 +14,10 @@ from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Question
 from cvxml.core.report import Report
 from cvxml.methods import get
-from cvxml.oracle.explanations import _has_no_scale
-from cvxml.oracle.representation_errors import _is_rounded
+from cvxml.oracle.diagnose import told as diagnosis_of
+from cvxml.oracle.explanations import Explanation, _has_no_scale
+from cvxml.oracle.judge import Left
+from cvxml.oracle.representation_errors import _is_rounded, slips
 from cvxml.oracle.weights import WIDEST, Tried, least, ratio
 
 ROUNDED = "P_+"  # what the sentence on a missing projection has
@@ -155,3 +160,57 @@ def test_a_problem_without_a_scale_is_told_from_a_tiny_metric(share: float) -> N
     rng = np.random.default_rng(0)
     assert _has_no_scale(lambda factor: share + 1e-12 * rng.random(), share, question)
     assert not _has_no_scale(lambda factor: min(1.0, 1e-14 * factor), share, question)
+
+
+def seeded(seed: int) -> tuple[FloatArray, IntArray]:
+    """Three classes in two features; the classes differ in the first one."""
+    X, y = np.random.default_rng(seed).normal(size=(12, 2)), np.arange(12) % 3
+    X[:, 0] += y
+    return X, y
+
+
+def one_entry(M: FloatArray, share: float) -> FloatArray:
+    E = np.zeros_like(M)
+    E[0, 1] = share * np.linalg.norm(M)
+    return M + E
+
+
+def two_entries(M: FloatArray, share: float) -> FloatArray:
+    E = one_entry(M, share) - M
+    return M + E + E.T
+
+
+def few_digits(M: FloatArray, share: float) -> FloatArray:
+    return np.array([[float(f"{(1 + share) * entry:.3g}") for entry in row] for row in M])
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(
+    ("method", "seed", "share", "spoilt"),
+    [
+        ("mmc:diagonal", 16, 1.5e-6, one_entry),
+        ("mmc:diagonal", 18, 1.5e-6, two_entries),
+        ("mmc:diagonal", 18, 1e-5, two_entries),
+        ("mmc:diagonal", 18, 0.0, few_digits),
+        ("mmc", 42, 1.5e-6, one_entry),
+        ("mmc", 42, 2e-4, few_digits),
+        ("rca", 0, 1.5e-6, one_entry),
+    ],
+)
+def test_an_optimum_that_is_barely_no_metric_solves_no_other_problem(
+    method: str, seed: int, share: float, spoilt: Callable[..., FloatArray]
+) -> None:
+    """Only a slip that makes the matrix a metric may be named: another problem does not explain that it is none."""
+    X, y = datasets.load("iris") if method == "rca" else seeded(seed)
+    best = cvxml.solve(method, X, y, tol=1e-9).metric
+    metric = spoilt(best, share)
+    report = cvxml.check(method, X, y, metric)
+    written = slips(metric, None, best, get(method).CLAIM, lambda each: each)
+    assert {*told(report)} <= {each.sentence for each in written if each.exactly}, str(report)
+
+
+@pytest.mark.parametrize(("beside", "named"), [(5e-6, False), (1e-2, True)])
+def test_the_gap_of_the_nearest_metric_decides_on_a_name(beside: float, named: bool) -> None:
+    """A name needs a gap 1000 times smaller than that of the nearest metric, if the matrix is no metric."""
+    found = [Explanation(Left(1e-7, 1e-7), "it")]
+    assert bool(diagnosis_of(found, Left(math.inf), 1e-6, 8, Left(beside, beside)).named) is named
