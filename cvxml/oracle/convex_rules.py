@@ -51,8 +51,22 @@ class OnMetric(NamedTuple):
 
     @property
     def better_by(self) -> float:
-        """The objective of the metric minus the objective of our solution, computed from the two gaps."""
-        return self.proof.gap - self.reference.gap
+        """The objective of the metric minus the objective of our solution, computed from the two gaps.
+
+        The two gaps may have different lower bounds. Then the result is at most the difference of the objectives.
+        """
+        by_gaps = self.proof.gap - self.reference.gap
+        return by_gaps if self.has_one_bound else min(by_gaps, self.better_by_objectives)
+
+    @property
+    def has_one_bound(self) -> bool:
+        """True if the gaps of the metric and of our solution have the same lower bound."""
+        return self.proof.lower_bound == self.reference.lower_bound
+
+    @property
+    def better_by_objectives(self) -> float:
+        """The objective of the metric minus the objective of our solution, as a plain difference."""
+        return self.proof.objective - self.reference.objective
 
     @property
     def undecided(self) -> str:
@@ -115,10 +129,11 @@ def _nonzero(f: OnMetric) -> str:
 
 
 def _not_tight(f: OnMetric) -> str:
-    if f.better_by > 0:
-        ours = f"our best metric is better only by {f.better_by:.3g}"
-    elif f.better_by < 0:
-        ours = f"the objective of our best metric is larger by {-f.better_by:.3g}"
+    by = f.better_by if f.has_one_bound else f.better_by_objectives
+    if by > 0:
+        ours = f"our best metric is better only by {by:.3g}"
+    elif by < 0:
+        ours = f"the objective of our best metric is larger by {-by:.3g}"
     else:
         ours = "our best metric has the same objective"
     return f"our lower bound is not tight enough: the gap is {f.proof.gap:.3g}, allowed is {f.allowed:.3g}; {ours}"

@@ -45,6 +45,7 @@ def ours(metric: np.ndarray = KNOWN.A, status: Status = Status.CONVERGED, **chan
 NEAR, FAR, NOTHING = proved(KNOWN.A), proved(3 * KNOWN.A), 0 * KNOWN.A
 # the optimum is 0: the objective and the gap of a metric are the same number
 ZERO = ours(NOTHING, objective=0.0, lower_bound=0.0, gap=0.0, scale=0.0, rounding=0.0)
+ABOVE = replace(NEAR, objective=1.0, lower_bound=0.0, gap=1.0)
 LOOSE = ours(lower_bound=-9.0, gap=OURS.objective + 9.0)
 
 
@@ -59,8 +60,8 @@ ON_METRIC: dict[str, tuple[OnMetric, Verdict, str]] = {
     "no lower bound": (metric(FAR, ours(lower_bound=-math.inf)), INCONCLUSIVE, "better metric"),
     "overflow": (metric(FAR, ours(gap=math.inf)), INCONCLUSIVE, "better metric"),
     "zero": (metric(proved(NOTHING, gap=1.0, rounding=2.0, scale=0.0), ZERO), CERTIFIED, "nearly zero"),
-    "nearly zero": (metric(replace(NEAR, gap=1.0, rounding=2.0), ZERO), INCONCLUSIVE, "not zero"),
-    "not zero": (metric(replace(NEAR, gap=1.0, rounding=0.5), ZERO), REFUTED, ""),
+    "nearly zero": (metric(replace(ABOVE, rounding=2.0), ZERO), INCONCLUSIVE, "not zero"),
+    "not zero": (metric(replace(ABOVE, rounding=0.5), ZERO), REFUTED, ""),
     "rounding": (metric(replace(NEAR, rounding=OURS.scale)), INCONCLUSIVE, "optimal"),
     "below the bound": (metric(replace(NEAR, gap=-OURS.scale)), INCONCLUSIVE, "optimal"),
     "optimal": (metric(NEAR), CERTIFIED, "better metric"),
@@ -68,6 +69,21 @@ ON_METRIC: dict[str, tuple[OnMetric, Verdict, str]] = {
     "tie": (metric(FAR, ties=2), INCONCLUSIVE, "better metric"),
     "better metric": (metric(FAR), REFUTED, ""),
 }
+
+
+@pytest.mark.parametrize("bound", [-9.36e19, -1.0, 0.25])
+@pytest.mark.parametrize("by", [-0.5, 0.0, 0.5])
+def test_with_two_lower_bounds_the_objectives_say_which_metric_is_better(by: float, bound: float) -> None:
+    """The gaps of the two metrics have different lower bounds, so their difference says nothing on the metrics."""
+    theirs = replace(NEAR, objective=1.0, lower_bound=0.0, gap=1.0)
+    facts = metric(theirs, ours(objective=1.0 - by, lower_bound=bound, gap=1.0 - by - bound))
+    found = decide(METRIC, facts)
+    assert found is not None
+    assert found.verdict is INCONCLUSIVE or by > 0
+    if found.verdict is INCONCLUSIVE:
+        said = found.reasons[0].rpartition(";")[2]
+        assert ("0.5" in said) == (by != 0), said
+        assert not set("12346789") & set(said), said
 
 
 def asked(above: float = 0.0, never: str = "", steps: int = 1000) -> Any:
