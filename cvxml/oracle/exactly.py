@@ -19,7 +19,7 @@ from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 
 MAX_NEGATIVE = 1e-5  # relative to the norm: ten times the negative eigenvalue that still counts as psd
-ANOTHER = "the exact proof is for M M^T, which differs too much from the given matrix"
+OF_ROOT = "the exact proof is for a psd matrix M M^T next to the given matrix"
 
 
 class ExactJudgement(NamedTuple):
@@ -50,8 +50,8 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
         scales.append(theirs.scale)
     # if the optimum is 0, the scale is 0: then `allowed` is 0, and only 0 is optimal
     allowed, most = tol * min(scales), tol * max(scales)
-    if not stands_for(theirs, module.certify(asked.given, candidate, reference.dual), allowed):
-        return ExactJudgement(Verdict.INCONCLUSIVE, ANOTHER, theirs)
+    if other := not_for(theirs, module.certify(asked.given, candidate, reference.dual), allowed):
+        return ExactJudgement(Verdict.INCONCLUSIVE, other, theirs)
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
     if theirs.gap <= allowed:
         return ExactJudgement(Verdict.CERTIFIED, said, theirs)
@@ -63,18 +63,32 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
     return ExactJudgement(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
 
 
-def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
-    """Return True if a verdict on the psd matrix M M^T is also valid for the matrix that was given.
+def not_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> str:
+    """Return why a verdict on the psd matrix M M^T is not valid for the given matrix, as a sentence; empty if it is.
 
     The two matrices may differ by little relative to their norm, and by much in the directions that matter for the
     data. Therefore their objectives must agree too. That of M M^T is in `interval`, the exact result. That of the given
     matrix is in `proof`, which is computed in double precision. The difference may be at most `allowed` plus rounding.
-    If rounding exceeds `allowed`, double precision cannot show this agreement, and the result is False.
+    If rounding exceeds `allowed`, double precision cannot show this agreement, and the verdict is not valid.
     """
     if interval.distance == 0:  # the given matrix is M M^T itself
-        return True
+        return ""
     judged = proof.step or proof
     limit = float(min(allowed, sys.float_info.max))  # a fraction may be larger than every float
-    near = interval.distance <= MAX_NEGATIVE * proof.feasibility.norm and judged.rounding <= limit
-    seen = max(proof.rounding, proof.value_rounding)
-    return near and abs(upward(interval.objective) - proof.objective) <= limit + seen
+    most, seen = MAX_NEGATIVE * proof.feasibility.norm, max(proof.rounding, proof.value_rounding)
+    if not interval.distance <= most:
+        return f"{OF_ROOT}; their distance may be {interval.distance:.3g}, allowed is {most:.3g}"
+    if not judged.rounding <= limit:
+        return too_rough(judged.rounding, limit)
+    apart = abs(upward(interval.objective) - proof.objective)
+    if not apart <= limit + seen:
+        return f"{OF_ROOT}; their objectives differ by {apart:.3g}, allowed is {limit + seen:.3g}"
+    return ""
+
+
+def too_rough(rounding: float, allowed: float) -> str:
+    """Return the sentence that the rounding error is too large to compare M M^T with the given matrix."""
+    return (
+        f"{OF_ROOT}; double precision cannot show that their objectives agree: the rounding error may be "
+        f"{rounding:.3g}, allowed is {allowed:.3g}"
+    )

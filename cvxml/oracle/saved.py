@@ -34,7 +34,7 @@ from cvxml.core.short_repr import cut
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods import check_params, get, get_exact
-from cvxml.oracle.exactly import ANOTHER, stands_for
+from cvxml.oracle.exactly import not_for
 
 SAME = 1e-9  # relative; figures with a smaller difference count as equal
 LONGEST = 800  # characters of a reason, which may quote a value of the file
@@ -346,11 +346,13 @@ def upper(proof: Certificate) -> float:
 
 
 def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tuple[Verdict, str]:
-    if not stands_for(interval, proof, allowed):
-        return Verdict.INCONCLUSIVE, ANOTHER
     left = decimal(interval.gap, up=True)
     reason = f"in exact arithmetic its dual variables prove a gap of {left}, allowed is {decimal(allowed, up=False)}"
-    return Verdict.CERTIFIED if interval.gap <= allowed else Verdict.INCONCLUSIVE, reason
+    if interval.gap > allowed:
+        return Verdict.INCONCLUSIVE, reason
+    if other := not_for(interval, proof, allowed):
+        return Verdict.INCONCLUSIVE, other
+    return Verdict.CERTIFIED, reason
 
 
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:

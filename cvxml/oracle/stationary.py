@@ -27,7 +27,7 @@ from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import LATE, Asked, uninterrupted
 from cvxml.oracle.convex_rules import CLOSE
 from cvxml.oracle.diagnose import Diagnosis, diagnose, not_tried, unnamed
-from cvxml.oracle.exactly import ANOTHER, stands_for
+from cvxml.oracle.exactly import OF_ROOT, not_for, too_rough
 
 LOOSE = 1e-3  # relative to the scale: larger rounding is too much at any tolerance
 
@@ -150,7 +150,7 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
         return StationaryJudgement(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     left, name = _remaining_gain(proof)
     proved = left <= own and proof.decides(tol)
-    interval = None
+    interval, unproved = None, ""
     if asked.exact:
         interval = module.exact(given, candidate, dual)
         scale = _scale(method, proof, ours)
@@ -158,13 +158,30 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
             scale = min(scale, -upward(-interval.scale))
         own = tol * scale
         left, name = upward(interval.gap), f"in exact arithmetic, its {interval.step}"
-        # if rounding is large, double precision cannot show that M M^T and the given matrix agree
-        near = stands_for(interval, proof, own) and proof.rounding <= LOOSE * scale
-        proved = left <= own and scale > 0 and near
-    found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
+        unproved = _not_exact(interval, proof, own, scale)
+        proved = left <= own and not unproved
+    found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved, unproved)
     scale = _scale(method, proof, ours)
     beyond = 0.0 if asked.exact else judged.rounding
     return found._replace(exact=interval, share=(left + beyond) / scale if scale > 0 else math.inf)
+
+
+def _not_exact(interval: Exact, proof: Certificate, own: float, scale: float) -> str:
+    """Return why the exact `interval` of M M^T decides nothing on the candidate, as a sentence; empty if it decides.
+
+    proof: the certificate of the candidate. own: the largest gain of its step that is allowed. scale: the scale of the
+    problem. If the scale is 0, the interval must have a gap of exactly 0, at the candidate itself.
+    """
+    if scale > 0:
+        # if rounding is large, double precision cannot show that M M^T and the given matrix agree
+        rough = "" if proof.rounding <= LOOSE * scale else too_rough(proof.rounding, LOOSE * scale)
+        return not_for(interval, proof, own) or rough
+    if interval.gap == 0 and interval.distance == 0:
+        return ""
+    return (
+        f"{OF_ROOT}; the scale is {scale:.3g}, so the proof needs a gap of 0 and a distance of 0: "
+        f"the gap is {upward(interval.gap):.3g}, the distance may be {interval.distance:.3g}"
+    )
 
 
 def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
@@ -196,6 +213,7 @@ def _verdict(
     better: FloatArray,
     figures: tuple[float, str, float, float],
     proved: bool,
+    unproved: str,
 ) -> StationaryJudgement:
     """Return the verdict on the candidate from `proof`, its certificate, and `ours`, that of our metric `better`.
 
@@ -204,7 +222,8 @@ def _verdict(
     figures: the gain that is still possible; the name of the step or gradient for it; the limit for this gain; the
     limit for a difference of two objectives.
 
-    proved: True if it is proved that the gain is within its limit.
+    proved: True if it is proved that the gain is within its limit. unproved: in exact mode, why the exact interval does
+    not decide, as a sentence.
     """
     left, name, own, allowed = figures
     rounding = 0.0 if asked.exact else (proof.step or proof).rounding
@@ -215,7 +234,7 @@ def _verdict(
     if not proved and witness is not None:
         return StationaryJudgement(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
     if not proved and left <= own and asked.exact:
-        return StationaryJudgement(Verdict.INCONCLUSIVE, (ANOTHER,), proof, ours, None)
+        return StationaryJudgement(Verdict.INCONCLUSIVE, (unproved,), proof, ours, None)
     if not proved and proof.undecided and not asked.exact:
         said = get_stationary(asked.method).remarks(asked.given, psd)
         return StationaryJudgement(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)

@@ -20,7 +20,7 @@ from cvxml.core.result import Certificate
 from cvxml.core.tolerance import check_tol
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.exactly import MAX_NEGATIVE, judge_exactly, stands_for
+from cvxml.oracle.exactly import MAX_NEGATIVE, judge_exactly, not_for
 from cvxml.oracle.saved import recertify
 from tests.instances import checked, exact_of, random_data
 
@@ -204,14 +204,14 @@ def test_a_root_stands_for_a_matrix_near_it_of_the_same_objective(
     objective: float, distance: float, changed: dict[str, float], stands: bool
 ) -> None:
     interval = Exact(Fraction(0), Fraction(objective), distance, Fraction(1))
-    assert stands_for(interval, proof_with(**changed), ALLOWED) == stands
+    assert (not_for(interval, proof_with(**changed), ALLOWED) == "") is stands
 
 
 @pytest.mark.parametrize(("rounding", "stands"), [(1e300, True), (np.inf, False), (np.nan, False)])
 def test_what_is_allowed_may_be_beyond_the_largest_float(rounding: float, stands: bool) -> None:
     """So it is for a reference that is wrong, beside huge data."""
     interval = Exact(Fraction(0), Fraction(1), 1e-6, Fraction(1))
-    assert stands_for(interval, proof_with(rounding=rounding), Fraction(10) ** 400) == stands
+    assert (not_for(interval, proof_with(rounding=rounding), Fraction(10) ** 400) == "") is stands
 
 
 class Told(NamedTuple):
@@ -256,3 +256,56 @@ def test_the_two_limits_beside_a_reference_that_is_not_certified(
     reference = dataclasses.replace(solution, metric=np.zeros((1, 1)))
     found = judge_exactly(asked("mlsvm", X, y, params, tol="loose"), np.ones((1, 1)), reference)
     assert found.verdict is verdict
+
+
+def test_every_reason_why_a_root_does_not_stand_for_a_matrix_has_its_own_sentence() -> None:
+    """The sentence has the two figures that are compared."""
+    far = Exact(Fraction(0), Fraction(1), 0.0317, Fraction(1))
+    other = Exact(Fraction(0), Fraction(3, 2), 1e-6, Fraction(1))
+    near = Exact(Fraction(0), Fraction(1), 3.36e-13, Fraction(1))
+    assert "0.0317" in not_for(far, proof_with(), ALLOWED)
+    assert "0.5" in not_for(other, proof_with(), ALLOWED)
+    rough = not_for(near, proof_with(rounding=0.123), ALLOWED)
+    assert "0.123" in rough
+    assert f"{float(ALLOWED):.3g}" in rough
+
+
+def test_check_and_certify_agree_on_an_optimum_of_0_in_exact_arithmetic(tmp_path: Path) -> None:
+    """The solution of this problem is the zero metric: its scale is 0, and the exact gap is 0."""
+    X = np.random.default_rng(0).standard_normal((24, 3))
+    y = np.arange(24) % 3
+    zero = np.zeros((3, 3))
+    found = cvxml.solve("ssvm", X, y, init=zero)
+    assert not found.metric.any()
+    found.save(tmp_path / "zero.json")
+    exactly = cvxml.check("ssvm", X, y, zero, exact=True, claim="stationary", diagnosed=False)
+    assert exactly.scale == 0
+    assert exactly.verdict is Verdict.CERTIFIED
+    assert cvxml.check("ssvm", X, y, zero, claim="stationary", diagnosed=False).verdict is exactly.verdict
+    assert recertify(cvxml.load(tmp_path / "zero.json"), 1e-6, exact=True).verdict is exactly.verdict
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({}, Verdict.CERTIFIED),
+        ({"distance": 1e-300}, Verdict.INCONCLUSIVE),
+        ({"lower_bound": Fraction(1) - Fraction(1, 10**400)}, Verdict.INCONCLUSIVE),
+        ({"lower_bound": Fraction(2)}, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_without_a_scale_an_exact_proof_needs_a_gap_of_0_at_the_metric_itself(
+    monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], verdict: Verdict
+) -> None:
+    X = np.random.default_rng(0).standard_normal((24, 3))
+    y = np.arange(24) % 3
+    module = get_exact("ssvm")
+    own = module.exact
+
+    def moved(*asked: Any, **named: Any) -> Exact:
+        even = dataclasses.replace(own(*asked, **named), objective=Fraction(1), lower_bound=Fraction(1))
+        return dataclasses.replace(even, **changed)
+
+    monkeypatch.setattr(module, "exact", moved)
+    report = cvxml.check("ssvm", X, y, np.zeros((3, 3)), exact=True, claim="stationary", diagnosed=False)
+    assert report.verdict is verdict
