@@ -194,7 +194,7 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
-                f"the problem has no optimum: S[{k}, {k}] is {floats[k, k]:.3g}, but must be positive; S is the "
+                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, but must be positive; S is the "
                 "inverse prior plus eta times the signed sum of (x_i - x_j)(x_i - x_j)^T over the pairs; "
                 "give a smaller eta"
             )
