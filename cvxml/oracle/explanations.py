@@ -159,9 +159,8 @@ def _left_of(judge: Judge, left: Callable[[Question], float], question: Question
     """
 
     def gap(factor: float) -> float:
-        return max(
-            left(question._replace(metric=factor * question.metric)), 0.0
-        )  # rounding may make it negative
+        multiple = question._replace(metric=factor * question.metric)
+        return max(left(multiple), 0.0)  # rounding may make it negative
 
     share, nothing = gap(1.0), math.inf
     if share <= FAR:
