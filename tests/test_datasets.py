@@ -289,6 +289,7 @@ def test_standardize_known_values() -> None:
     # Whose mean is not exactly 0.1, which must not be blown up to ones.
     assert not datasets.standardize(np.full((10, 1), 0.1)).any()
     assert datasets.standardize([[0.0], [1e-320]]).tolist() == [[-1.0], [1.0]]
+    assert datasets.standardize([[-1.7e308], [1.7e308]]).tolist() == [[-1.0], [1.0]]
 
 
 @pytest.mark.parametrize("factor", [2.0**-1000, 2.0**-540, 2.0**500, 2.0**1020])

@@ -148,3 +148,10 @@ def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
     assert list(errors) == list(range(first, first + len(WRONG))), said.stdout
     for line, words in zip(errors.values(), WRONG.values(), strict=True):
         assert words in line
+
+
+def test_the_docstring_of_a_function_describes_the_parameters_of_its_method() -> None:
+    for name, method in typed.named().items():
+        told = getattr(typed, name).solve.__doc__
+        of = get(method)
+        assert all(f"{key}: {each}" in told for key, each in {**of.PARAMETERS, **of.SOLVE_PARAMETERS}.items())

@@ -128,3 +128,16 @@ def test_more_than_two_formulas_need_a_file(invented: Any, monkeypatch: pytest.M
         monkeypatch.setitem(METHODS, f"new_one:{option}", "cvxml.methods.new_one:METHOD")
     with pytest.raises(TypeError, match="new_one"):
         made("NewOne", generated.__name__)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_docstring_says_what_none_stands_for(name: str) -> None:
+    of = getattr(cvxml, name)
+    if not hasattr(of, "_method"):
+        return
+    method = get(of()._method)
+    told = " ".join((inspect.getdoc(of) or "").split())
+    for key, parameter in {**method.PARAMETERS, **method.SOLVE_PARAMETERS}.items():
+        given = inspect.signature(of).parameters.get(key)
+        if given is not None and given.default is None and parameter.otherwise:
+            assert f"None: {' '.join(parameter.otherwise.split())}" in told

@@ -160,6 +160,8 @@ def test_a_problem_without_a_scale_is_told_from_a_tiny_metric(share: float) -> N
     rng = np.random.default_rng(0)
     assert _has_no_scale(lambda factor: share + 1e-12 * rng.random(), share, question)
     assert not _has_no_scale(lambda factor: min(1.0, 1e-14 * factor), share, question)
+    optimum = question._replace(X=np.array([[-1.0, 0, 0], [1.0, 0, 0]]), metric=np.eye(3))
+    assert not _has_no_scale(lambda factor: share + abs(np.log(factor)), share, optimum)
 
 
 def seeded(seed: int) -> tuple[FloatArray, IntArray]:
