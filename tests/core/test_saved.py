@@ -490,3 +490,10 @@ def test_a_file_that_cannot_be_read_is_named_once(ending: str, content: bytes | 
     with pytest.raises(ValueError, match="cannot be read") as refused:
         cvxml.load(path)
     assert str(refused.value).count(path.name) == 1
+
+
+def test_a_file_in_a_folder_that_does_not_exist_is_about_the_folder(tmp_path: Path) -> None:
+    solution = cvxml.solve("rca", *random_data(0, n=12, d=2))
+    with pytest.raises(ValueError, match=r"missing.*\bfolder\b") as caught:
+        solution.save(tmp_path / "missing" / "a.json")
+    assert "finite" not in str(caught.value)

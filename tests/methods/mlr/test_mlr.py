@@ -288,3 +288,12 @@ def test_a_misreading_that_is_none_here(misreading: str, params: dict[str, Any])
     stated = MISREADINGS[misreading].problem
     assert stated is not None
     assert stated(Question([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], np.eye(1), 1e-6, params)) is None
+
+
+def test_given_lists_without_a_query_are_the_fault_of_the_lists() -> None:
+    X, y = random_data(0, n=6, d=2)
+    with pytest.raises(ValueError, match=r"\brelevant\b") as caught:
+        cvxml.solve("mlr", X, None, relevant=[[] for _ in X])
+    assert "classes" not in str(caught.value)
+    with pytest.raises(ValueError, match="classes"):
+        cvxml.solve("mlr", X, 0 * y)
