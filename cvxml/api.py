@@ -157,8 +157,8 @@ def certify(
     """Return the certificate of `metric`, with the lower bound that the dual variables `dual` prove.
 
     metric: the matrix as the paper writes it, (d, d) for most methods.
-    dual: any dual variables, by name, for example `Solution.dual`. With a poor
-        choice the lower bound is smaller, and still valid.
+    dual: any dual variables, by name, for example `Solution.dual`. With a poor choice the lower bound is smaller,
+        and still valid.
     params: parameters of the method (`cvxml show METHOD`).
 
     Raises ValueError for bad input.

@@ -200,9 +200,8 @@ def read(
     Raises ValueError for a file that cannot be read, or that can be read in two ways.
     """
     with _options_of_python():
-        return files.load_table(
-            path, files.settled(label, header, index, separator, decimal, encoding, drop)
-        )[:2]
+        asked = files.settled(label, header, index, separator, decimal, encoding, drop)
+        return files.load_table(path, asked)[:2]
 
 
 OPTION = re.compile(r"--(label|header|index|separator|decimal|encoding|drop)\b(?: ([\w.-]+(?:,[\w.-]+)*))?")
@@ -347,9 +346,8 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
         )
     # Division by a power of two is exact. It keeps the squares of huge and of tiny numbers in the range of floats.
     values = values / units_of(values)
-    varies = values.max(axis=0) > values.min(
-        axis=0
-    )  # the computed spread of equal numbers may be a rounding error
+    # The computed spread of equal numbers may be a rounding error.
+    varies = values.max(axis=0) > values.min(axis=0)
     centred = values - values.mean(axis=0)
     return np.where(varies, centred / np.where(varies, values.std(axis=0), 1.0), 0.0)
 

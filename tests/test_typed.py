@@ -152,6 +152,7 @@ def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
 
 def test_the_docstring_of_a_function_describes_the_parameters_of_its_method() -> None:
     for name, method in typed.named().items():
-        told = getattr(typed, name).solve.__doc__
-        of = get(method)
-        assert all(f"{key}: {each}" in told for key, each in {**of.PARAMETERS, **of.SOLVE_PARAMETERS}.items())
+        of, functions = get(method), getattr(typed, name)
+        for key, each in {**of.PARAMETERS, **of.SOLVE_PARAMETERS}.items():
+            assert f"{key}: {each}" in functions.solve.__doc__
+            assert (f"{key}: {each}" in functions.check.__doc__) == (key in of.PARAMETERS)

@@ -324,7 +324,7 @@ def check_neighbors(neighbors: Any, n: int, name: str = "neighbors") -> list[Int
         isinstance(neighbors, np.ndarray) and neighbors.ndim > 0
     )
     if not is_list or len(neighbors) != n:
-        given = len(neighbors) if is_list else f"the single value {cut(repr(neighbors), 40)}"
+        given = len(neighbors) if is_list else cut(repr(neighbors), 40)
         raise ValueError(f"{name} must hold one list for each point: {n} lists, got {given}")
     try:
         return [_neighbor_list(f"{name}[{i}]", i, listed, n) for i, listed in enumerate(neighbors)]

@@ -28,9 +28,8 @@ FEASIBILITY_TOL = 1e-6
 DEEPEST = 64  # most nested lists that are searched; numpy arrays have at most 64 dimensions
 # Floats below this have very few digits, so products of such entries are dominated by rounding.
 SMALLEST_SCALE = 2.0**-1060
-GRADED = (
-    1e6  # if the diagonal entries of a metric differ by more, its root is computed in units of the features
-)
+# If the diagonal entries of a metric differ by more, its root is computed in units of the features.
+GRADED = 1e6
 
 
 @dataclass(frozen=True)
@@ -124,8 +123,9 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     feasibility = Feasibility(asymmetry * unit, least * unit, distance * unit, norm * unit)
     if found is not None and feasibility.feasible and not found.feasible:
         feasibility = found
-    vanished = ((symmetric == 0) & (whole != 0)).any()  # beside the largest entry, others are 0 in this unit
-    if psd is symmetric and vanished and _psd_in_own_units(whole):
+    # in this unit, entries far below the largest one lose their digits, or are 0
+    lost = ((np.abs(symmetric) < np.finfo(np.float64).tiny) & (whole != 0)).any()
+    if psd is symmetric and lost and _psd_in_own_units(whole):
         return whole, feasibility
     return psd * unit, feasibility
 
@@ -402,7 +402,7 @@ def _graded_axes(M: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
 
     The eigenvectors of M have errors relative to its largest entry, so that features with small entries would be lost.
     Here a root of M is computed in units in which its diagonal is 1. Jacobi's method finds the axes of this root with
-    errors relative to each feature.
+    errors relative to each feature. Raises LinAlgError if it fails.
     """
     from scipy.linalg.lapack import dgejsv  # imported here, because other metrics do not need scipy
 
@@ -411,8 +411,11 @@ def _graded_axes(M: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
     values, vectors = np.linalg.eigh((M / 2 + M.T / 2) / unit[:, None] / unit)
     root = unit[:, None] * vectors[:, ::-1][:, :m] * np.sqrt(np.maximum(values[::-1][:m], 0))
     # joba = 2: the matrix is a diagonal matrix times a well-conditioned one. The other options: no entry counts as 0.
-    lengths, axes, *_ = dgejsv(np.asfortranarray(root), joba=2, jobu=0, jobv=0, jobr=0, jobt=0, jobp=0)
-    return lengths, axes.T
+    found = dgejsv(np.asfortranarray(root), joba=2, jobu=0, jobv=0, jobr=0, jobt=0, jobp=0)
+    lengths, axes, _, work, _, info = found
+    if info != 0:
+        raise np.linalg.LinAlgError(f"Jacobi's method failed on this metric (dgejsv: {info})")
+    return lengths * (work[0] / work[1]), axes.T
 
 
 def in_blocks(blocks: FloatArray) -> FloatArray:

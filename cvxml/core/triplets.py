@@ -21,8 +21,7 @@ from cvxml.core.targets import nearest_of_class
 
 LARGEST = 1e30  # limit of the spread of the features; a weight may be up to its third power
 GIVEN_TRIPLETS = Parameter(
-    "explicit triplets, a list of [i, j, l]: j should be nearer to i than l; none twice; they replace "
-    "n_neighbors",
+    "explicit triplets, a list of [i, j, l], none twice: j should be nearer to i than l; they replace n_neighbors",
     INDICES,
 )
 BY_TRIPLETS = {

@@ -91,8 +91,7 @@ class CertificateDisplay:
     ) -> Self:
         """Draw the certificate of a fitted estimator.
 
-        estimator: may be a Pipeline or a search. Then the certificate is that of its last metric learner of
-            cvxml.
+        estimator: may be a Pipeline or a search. Then the certificate is that of its last metric learner of cvxml.
         X, y: ignored.
         tol: default: that of the estimator.
         ax: default: new axes.

@@ -22,6 +22,7 @@ from typing import Any, NewType
 
 from cvxml.api import certify, evaluate, problem, solve
 from cvxml.core.inputs import did_you_mean
+from cvxml.core.parameter import Parameter as Own
 from cvxml.methods import get, names
 from cvxml.oracle.check import check
 
@@ -51,7 +52,6 @@ def signature_of(function: Callable[..., Any], method: str) -> Signature:
     The parameters of the method take the place of `method` and `**params`.
     """
     of, given = get(method), signature(function)
-    own = {**of.PARAMETERS, **(of.SOLVE_PARAMETERS if function is solve else {})}
     takes = {
         name: Parameter(
             name,
@@ -59,7 +59,7 @@ def signature_of(function: Callable[..., Any], method: str) -> Signature:
             default=each.default,
             annotation=each.kind.takes if each.default is not None else f"{each.kind.takes} | None",
         )
-        for name, each in own.items()
+        for name, each in _own(function, method).items()
     }
     if function is problem:  # a weight may be a cvxpy.Parameter, a type that cvxpy does not tell
         takes.update({name: takes[name].replace(annotation="Any") for name in of.literal_weights})
@@ -83,18 +83,21 @@ def _bound(function: Callable[..., Any], method: str) -> Callable[..., Any]:
         return function(method, *args, **params)
 
     bound.__name__ = bound.__qualname__ = function.__name__
-    bound.__doc__ = f"{method}: {get(method).TITLE}\n\n    {function.__doc__}\n\n{_told(method)}"
+    bound.__doc__ = f"{method}: {get(method).TITLE}\n\n    {function.__doc__}\n\n{_told(function, method)}"
     bound.__signature__ = signature_of(function, method)  # type: ignore[attr-defined]
     return bound
 
 
-def _told(method: str) -> str:
-    """Return the parameters of a method in words, for a docstring."""
+def _own(function: Callable[..., Any], method: str) -> dict[str, Own]:
+    """Return the parameters of a method that `function` takes, by name."""
     of = get(method)
-    told = {**of.PARAMETERS, **of.SOLVE_PARAMETERS}
-    return "\n".join(
-        ["    Parameters of the method:", *(f"    {name}: {each}" for name, each in told.items())]
-    )
+    return {**of.PARAMETERS, **(of.SOLVE_PARAMETERS if function is solve else {})}
+
+
+def _told(function: Callable[..., Any], method: str) -> str:
+    """Return the parameters of a method that `function` takes, in words, for a docstring."""
+    lines = [f"    {name}: {each}" for name, each in _own(function, method).items()]
+    return "\n".join(["    Parameters of the method:", *lines])
 
 
 def __getattr__(name: str) -> OneMethod:

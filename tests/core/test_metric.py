@@ -387,7 +387,7 @@ def test_the_multiple_of_determinant_1_has_any_units(size: float) -> None:
         of_determinant_1(np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e100])
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e150])
 @pytest.mark.parametrize("m", [2, 3])
 def test_roots_keep_the_digits_of_every_feature(size: float, m: int) -> None:
     """Features of sizes `size`, 1 and 1 / `size`: each entry of L^T L is right, relative to its two features."""
@@ -407,5 +407,9 @@ def test_a_psd_matrix_of_features_of_every_size_is_returned_unchanged() -> None:
     unit = np.array([1e120, 1.0, 1e-120])
     M = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, 2.0]]) * unit * unit[:, None]
     assert np.array_equal(examine(M)[0], M)
+    graded = np.diag(
+        [2.0**600, 1.0, 0.1 * 2.0**-460]
+    )  # divided by 2^600, the last entry is a number of few digits
+    assert np.array_equal(examine(graded)[0], graded)
     worse = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, -2.0]]) * unit * unit[:, None]
     assert not np.array_equal(examine(worse)[0], worse)

@@ -151,9 +151,7 @@ def instance(
     p = paired(X, y, pairs)
     M_0 = prior_of(p.X, prior)
     T = signed_sum(p)
-    if eta is None:
-        eta = 1.0 if T == 0 * T else _half_of_the_prior(rounded(T), M_0)
-    eta = check_positive(eta, "eta")
+    eta = _half_of_the_prior(T, M_0) if eta is None else check_positive(eta, "eta")
     P, at = whole(M_0)
     fmpq, fmpq_mat = flint().fmpq, flint().fmpq_mat
     S = fmpq_mat(P).inv() * fmpq(*scaled(1, -at).as_integer_ratio()) + T * fmpq(*eta.as_integer_ratio())
@@ -168,15 +166,17 @@ def signed_sum(p: Paired) -> Any:
     return rationals(near, scaled(1, at)) - rationals(far, scaled(1, low))
 
 
-def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
-    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd.
+def _half_of_the_prior(T: Any, M_0: FloatArray) -> float:
+    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T; 1 if T is 0. Then S - M_0^-1 / 2 is psd.
 
-    T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, not 0. Raises ValueError if it over- or
-    underflows.
+    T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals. Raises ValueError if the
+    norm is outside the range of floats.
     """
+    if T == 0 * T:
+        return 1.0
     C = np.linalg.cholesky(M_0)
     with np.errstate(over="ignore", invalid="ignore"):
-        of_pairs = C.T @ T @ C
+        of_pairs = C.T @ rounded(T) @ C
         size = float(np.linalg.norm(of_pairs, 2)) if np.isfinite(of_pairs).all() else math.inf
     if not 1 / LARGEST < size < LARGEST:
         raise ValueError(
