@@ -27,7 +27,7 @@ from cvxml.core.memory import (
 from cvxml.core.method import ConvexMethod
 from cvxml.methods import get, names
 from tests.cli.commands import Cli
-from tests.instances import real_data
+from tests.instances import random_data, real_data
 from tests.methods.test_interrupt import PARAMS
 
 FREE = 1000  # bytes, for a machine that has next to none
@@ -266,3 +266,11 @@ def test_on_the_command_line_it_is_one_line(cli: Cli, small: None) -> None:
     assert last.startswith("cvxml: ")
     for token in ("150 points", "1 kB", "pairs"):
         assert token in last
+
+
+def test_quadruplets_that_do_not_fit_are_refused_before_they_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 10**9)
+    with pytest.raises(TooLarge, match="n_quadruplets"):
+        cvxml.solve("lsml", *random_data(0, n=12, d=2), n_quadruplets=10**8)

@@ -401,6 +401,7 @@ def test_roots_keep_the_digits_of_every_feature(size: float, m: int) -> None:
     lengths = np.linalg.norm(axes, axis=1)
     assert axes.shape == (m, 3)
     assert (np.diff(lengths) <= 0).all()
+    assert (axes[np.arange(m), np.abs(axes).argmax(axis=1)] > 0).all()
 
 
 def test_a_psd_matrix_of_features_of_every_size_is_returned_unchanged() -> None:

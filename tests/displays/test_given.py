@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.displays._given import labels_of
+import cvxml
+from cvxml.displays._given import labels_of, metric_of
+from tests.instances import random_data
 
 BOOLS = np.array([True, False, True])
 
@@ -30,3 +32,10 @@ def test_labels_come_as_a_column_or_as_a_list_of_numpy_values(y: Any, expected: 
 def test_other_labels_are_refused(y: Any) -> None:
     with pytest.raises(ValueError, match=r"^y "):
         labels_of(y, 3)
+
+
+def test_a_picture_that_can_draw_the_local_metrics_is_named_for_glml_only() -> None:
+    for model, named in ((cvxml.GLML(alpha=0.1), True), (cvxml.PLML(2, 2, graph_neighbors=2), False)):
+        with pytest.raises(ValueError, match=r"\bmetric_at\b") as caught:
+            metric_of(model.fit(*random_data(0, n=20, d=2, classes=2)))
+        assert ("LocalMetricDisplay" in str(caught.value)) is named

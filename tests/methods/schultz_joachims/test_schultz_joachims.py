@@ -153,3 +153,12 @@ def test_a_feature_that_no_weight_could_use_has_none(unit: float) -> None:
 def test_the_norm_is_half_the_sum_of_squares() -> None:
     """With A = I the metric is diagonal."""
     assert cvxml.evaluate("schultz_joachims", X, Y, np.diag([3.0, 1.0, 2.0]), n_neighbors=2).norm == 7.0
+
+
+def test_the_report_has_the_distance_to_the_metrics_of_the_method() -> None:
+    """A full matrix is judged among the diagonal ones. Its part off the diagonal has the norm 0.02."""
+    X, y = random_data(0, n=16, d=2, classes=2)
+    for off, told in ((0.02 / np.sqrt(2), True), (0.0, False)):
+        matrix = np.eye(2) + off * (1 - np.eye(2))
+        report = cvxml.check("schultz_joachims", X, y, matrix, n_neighbors=2, diagnosed=False)
+        assert ("0.02" in str(report.feasibility)) is told
