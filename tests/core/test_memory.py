@@ -273,4 +273,4 @@ def test_quadruplets_that_do_not_fit_are_refused_before_they_are_drawn(
 ) -> None:
     monkeypatch.setattr(memory, "available", lambda: 10**9)
     with pytest.raises(TooLarge, match="n_quadruplets"):
-        cvxml.solve("lsml", *random_data(0, n=12, d=2), n_quadruplets=10**8)
+        cvxml.solve("lsml", *random_data(0, n=12, d=2), n_quadruplets=10**7)
