@@ -231,13 +231,29 @@ def test_of_a_heavy_hinge_a_round_is_continued_a_limited_number_of_times(
 
 
 def not_to_be_kept() -> dict[str, Any]:
-    """Many margins are violated at every metric, and mu is near 1: the solver of a heavy hinge stalls."""
+    """Many margins are violated at every metric, and mu is near 1: the solver of a heavy hinge may stall."""
     X, y = np.random.default_rng(8).standard_normal((40, 6)), np.arange(40) % 2
     X[:, 0] += y
     return {"X": X, "y": y, "mu": 0.9999, "n_neighbors": 2}
 
 
-def test_a_heavy_hinge_that_stalls_is_solved_as_one_that_is_not_heavy() -> None:
+def stalls(monkeypatch: pytest.MonkeyPatch, second: bool = False) -> None:
+    """The search with steps for a heavy hinge stalls after 20 steps, for all processors; the second one at once."""
+    real, left = LinearMargins.step, [20]
+
+    def step(self: LinearMargins) -> bool:
+        if not self.may_be_heavy:
+            return not second and real(self)
+        left[0] -= 1
+        return left[0] > 0 and real(self)
+
+    monkeypatch.setattr(LinearMargins, "step", step)
+
+
+def test_a_heavy_hinge_that_stalls_is_solved_as_one_that_is_not_heavy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stalls(monkeypatch)
     told: list[Step] = []
     found = cvxml.solve("lmnn", **not_to_be_kept(), callback=told.append)
     assert found.status is Status.CONVERGED
@@ -247,8 +263,7 @@ def test_a_heavy_hinge_that_stalls_is_solved_as_one_that_is_not_heavy() -> None:
 
 
 def test_the_better_of_both_searches_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = LinearMargins.step
-    monkeypatch.setattr(LinearMargins, "step", lambda self: self.may_be_heavy and real(self))
+    stalls(monkeypatch, second=True)
     with pytest.warns(ConvergenceWarning):
         found = cvxml.solve("lmnn", **not_to_be_kept())
     assert found.status is Status.STALLED
@@ -259,6 +274,7 @@ def test_the_better_of_both_searches_is_returned(monkeypatch: pytest.MonkeyPatch
 def test_an_interrupt_of_the_second_search_keeps_the_result_of_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    stalls(monkeypatch)
     real = LinearMargins.begin
 
     def begin(self: LinearMargins) -> None:

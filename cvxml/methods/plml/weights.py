@@ -208,21 +208,27 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
     """Return weights W (n, m) with a gap of about `tol` times g, without a proof: by accelerated projected gradients.
 
     The start is equal weights. If lam2 is large compared with the squared distances of the points, gradient steps
-    converge very slowly. So Newton's method on the face of W is tried after every batch of gradient steps.
+    converge very slowly. So Newton's method on the face of W is tried after every batch of gradient steps. If rounding
+    keeps the gap above `tol`, the weights with the least gap are returned.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
+    best, least = W, math.inf  # with a large lam2 the gap has a floor, which depends on rounding
     steps: Iterator[Any] = accelerated(at, W, 1 / at.steepest)
     for k in watched(range(MAX_ITER)):
-        if k % OFTEN == 0 and at.gap(W) <= tol * at.value(W):
-            break
+        if k % OFTEN == 0:
+            gap = at.gap(W)
+            if gap < least:
+                best, least = W, gap
+            if gap <= tol * at.value(W):
+                break
         if k % BATCH == BATCH - 1 and W.size <= MAX_WEIGHTS_NEWTON:
             moved = _newton(at, W, tol)
             if moved is not W:
                 W, steps = moved, accelerated(at, moved, 1 / at.steepest)
                 continue
         W = next(steps).v
-    return W
+    return best
 
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
@@ -235,11 +241,11 @@ def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
             break
         direction, t = at.newton(W), 1.0
         new = project_simplices(W + direction)
-        while not at.value(new) < at.value(W) and t > SHORTEST:
+        while not at.change(W, new) < 0 and t > SHORTEST:
             look()
             t /= 4
             new = project_simplices(W + t * direction)
-        if not at.value(new) < at.value(W):  # True also for nan, from a singular system
+        if not at.change(W, new) < 0:  # True also for nan, from a singular system
             break
         W = new
     return W
@@ -266,6 +272,15 @@ class _Gradients:
 
     def value(self, W: FloatArray) -> float:
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
+
+    def change(self, W: FloatArray, new: FloatArray) -> float:
+        """g(new) - g(W), accurate also where it is tiny compared with g: g is quadratic."""
+        move = new - W
+        return float(np.sum(self.gradient(W) * move)) + self.curvature(move)
+
+    def curvature(self, move: FloatArray) -> float:
+        """||move U||^2 + lam2 tr move^T L move"""
+        return float(np.sum((move @ self.U) ** 2) + np.sum(move * (self.L @ move)))
 
     def gap(self, W: FloatArray) -> float:
         """The Frank-Wolfe gap, <W, grad g(W)> minus its minimum over the simplices; g(W) - min g is at most this."""
@@ -313,5 +328,4 @@ class _Descent:
         return project_simplices(self.v - step * self.gradient)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        change = new_image - self.v
-        return 2 * float(np.sum((change @ self.of.U) ** 2) + np.sum(change * (self.of.L @ change)))
+        return 2 * self.of.curvature(new_image - self.v)
