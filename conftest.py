@@ -15,6 +15,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import nullcontext
+from inspect import ismethod
 from zlib import crc32
 
 import pytest
@@ -22,6 +23,7 @@ from hypothesis import settings
 
 import cvxml.oracle.check  # loaded within a test it would keep the constants that the test changed
 from cvxml.core.threads import one_blas_thread
+from cvxml.methods import METHODS
 
 # The names that a test finds must not depend on the speed of the machine.
 cvxml.oracle.judge.SECONDS = math.inf
@@ -140,6 +142,29 @@ def one_thread() -> Iterator[None]:
     """
     with nullcontext() if "OPENBLAS_NUM_THREADS" in os.environ else one_blas_thread():
         yield
+
+
+@pytest.fixture(autouse=True)
+def methods_as_written() -> Iterator[None]:
+    """No change of a method outlives its test.
+
+    `monkeypatch` of pytest 8 leaves the old function on the object of the method. Then a later test that changes the
+    class changes nothing.
+    """
+    yield
+    forget_changes()
+
+
+def forget_changes() -> None:
+    """Delete what `monkeypatch` left on the objects of the methods."""
+    for place in METHODS.values():
+        module, name = place.split(":")
+        if module not in sys.modules:
+            continue
+        method = getattr(sys.modules[module], name)
+        for attribute, value in list(vars(method).items()):
+            if ismethod(value) and value.__self__ is method:
+                delattr(method, attribute)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from cvxml.methods import get
 from tests.loaded import module_of
 
 ROOT = Path(__file__).parents[1]
@@ -201,3 +202,12 @@ def test_of_a_long_stage_a_share_runs_and_the_theorems_are_always_proved(
     assert "--touched=1.000:tests/core/" in given  # the place of a stage takes nothing from the other places
     assert f"--touched={landing.MOST_OF_A_STAGE / 2000:.3f}:validation/verified/" in given
     assert "--touched=1.000:validation/verified/test_proved.py" in given
+
+
+def test_a_change_of_a_method_does_not_outlive_its_test(conftest: ModuleType) -> None:
+    """pytest 8 puts the old `certify` onto the object, which hides what a later test makes of its class."""
+    of: Any = get("nca")
+    of.certify = of.certify
+    assert "certify" in vars(of)
+    conftest.forget_changes()
+    assert "certify" not in vars(of)
