@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.metric import unit_scale
 from cvxml.methods.plml import weights as plml
 from cvxml.methods.plml.instance import k_means, nearest_graph
 from cvxml.methods.plml.method import instance as checked_instance
@@ -169,6 +170,16 @@ def test_a_large_lam2_is_solved_too(shrunk: float) -> None:
     assert given.of_weights is not None
     assert given.of_weights.proves(1e-8)
     assert given.unsolved == ""
+
+
+@SEEDS
+@pytest.mark.parametrize("length", [1.0, 2.0**-36])
+def test_a_change_of_g_has_its_digits_where_it_is_tiny(seed: int, length: float) -> None:
+    given, rng = smooth(seed), np.random.default_rng(seed)
+    W, other = (dyadic(rng, len(given.X), 3) for _ in range(2))
+    new = W + length * (other - W)  # rows add up to 1 exactly
+    expected = float(exactly(given, new) - exactly(given, W)) / unit_scale(given.X) ** 2
+    assert plml._Gradients(given).change(W, new) == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_a_system_without_a_solution_moves_nothing() -> None:
