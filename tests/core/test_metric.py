@@ -408,9 +408,8 @@ def test_a_psd_matrix_of_features_of_every_size_is_returned_unchanged() -> None:
     unit = np.array([1e120, 1.0, 1e-120])
     M = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, 2.0]]) * unit * unit[:, None]
     assert np.array_equal(examine(M)[0], M)
-    graded = np.diag(
-        [2.0**600, 1.0, 0.1 * 2.0**-460]
-    )  # divided by 2^600, the last entry is a number of few digits
+    # Divided by 2^600, the last entry is a number of few digits.
+    graded = np.diag([2.0**600, 1.0, 0.1 * 2.0**-460])
     assert np.array_equal(examine(graded)[0], graded)
     worse = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, -2.0]]) * unit * unit[:, None]
     assert not np.array_equal(examine(worse)[0], worse)

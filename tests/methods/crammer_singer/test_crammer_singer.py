@@ -369,8 +369,11 @@ def test_the_estimator_is_the_solver_and_predicts_what_linear_svc_does() -> None
     scores = svm.evaluate(given, found.W)["scores"]
     np.testing.assert_allclose(model.decision_function(points[::2]), scores, atol=1e-12)
     np.testing.assert_array_equal(model.predict(points[::2]), model.classes_[scores.argmax(axis=1)])
-    theirs = LinearSVC(multi_class="crammer_singer", tol=1e-4, max_iter=200_000, random_state=0)
-    theirs.fit(points[::2], names[::2])
+    theirs = LinearSVC(multi_class="crammer_singer", tol=1e-5, max_iter=200_000, random_state=0)
+    # The number of iterations by which scikit-learn 1.6 judges convergence is not initialized.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        theirs.fit(points[::2], names[::2])
     np.testing.assert_array_equal(model.predict(points), theirs.predict(points))
 
 
