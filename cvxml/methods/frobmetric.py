@@ -163,7 +163,7 @@ class FrobMetric(TripletMethod[Instance]):
         drawn(7, 18, 5, degenerate=True),
         sample("iris", 24, C=10.0, n_neighbors=2),
         verified("iris", 30),
-        verified("wine", 40, C=20.0, n_neighbors=2),
+        verified("wine", 30, C=20.0, n_neighbors=2),
         timed("iris"),
         timed("wine"),
     )

@@ -375,7 +375,7 @@ class LMNN(FamilyMethod[Instance]):
         drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),
         drawn(7, 18, 5, degenerate=True),
         sample("iris", 21, n_neighbors=2),
-        verified("iris", 24),
+        verified("iris", 18),
         verified("wine", 20, mu=0.8, n_neighbors=1),
         timed("iris"),
         timed("wine"),

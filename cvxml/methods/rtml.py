@@ -242,7 +242,7 @@ class RTML(TripletMethod[Instance]):
         drawn(7, 18, 5, degenerate=True),
         sample("iris", 24, lam=10.0, n_neighbors=2),
         sample("wine", 20, lam=1000.0, width=0.0),  # the hinge
-        verified("iris", 18),
+        verified("iris", 15, n_neighbors=2),
         verified("wine", 24, lam=20.0, n_neighbors=2),
         timed("iris"),
         timed("wine"),

@@ -237,8 +237,8 @@ class SchultzJoachims(CombinationMethod[Instance]):
         ),
         drawn(7, 18, 5, degenerate=True),
         sample("iris", 24, C=0.05, n_neighbors=2),
-        verified("iris", 30),
-        verified("wine", 40, C=0.1, n_neighbors=2),
+        verified("iris", 24),
+        verified("wine", 24, C=0.1, n_neighbors=2),
         timed("iris"),
         timed("wine"),
     )

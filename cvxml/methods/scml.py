@@ -266,7 +266,7 @@ class SCML(CombinationMethod[Instance]):
         ),
         drawn(7, 18, 5, degenerate=True, beta=0.02, n_basis=16),
         sample("iris", 24, beta=0.01, n_neighbors=2, n_basis=20),
-        verified("iris", 21, beta=1e-3),
+        verified("iris", 18, beta=1e-3),
         verified("wine", 40, beta=1e-3, n_neighbors=2, n_basis=60),
         timed("iris"),
         timed("wine"),

@@ -19,12 +19,11 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.methods.glml.instance import Mixtures, fit_gaussians
-from validation.experiments import glml, mlsvm, table1_looks
+from validation.experiments import glml, table1_looks
 from validation.experiments.glml_data import Z_SCORED, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import densities, fisher_predicted, generative, nn
 from validation.experiments.mlsvm import K, scaled
-from validation.experiments.mlsvm_report import HINDSIGHT
 from validation.experiments.packaged import SPOKEN
 from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.statistics import percents
@@ -32,7 +31,6 @@ from validation.experiments.vote import error_of
 from validation.experiments.words import FILE
 
 TIED = ("ionosphere", "wine", "german_numeric", "iris")
-EVERY_LAM = ("dermatology", "ionosphere")
 # of the sets that were looked at with z-scores: two sizes, and the number of realisations
 Z_SCORES = {"wine": ((10, 40), 20), SPOKEN: ((100, 270), 10)}
 
@@ -122,13 +120,6 @@ def tied(data: str) -> Iterator[Figures]:
         yield {"the first class": first, "the nearest": error_of(part, K), "the last class": last}
 
 
-def every_lam(data: str) -> Iterator[Figures]:
-    """Errors of MLSVM with the whole grid of lam at each degree: selected, and in hindsight."""
-    asked = {(task.data, task.method, task.split): task for task in mlsvm.tasks(mlsvm.PRESETS["full"])}
-    for trial in range(10):
-        yield {of: mlsvm.measure(asked[data, of, trial])["error"] for of in ("MLSVM", HINDSIGHT)}
-
-
 def products(X: FloatArray) -> FloatArray:
     """All x_a x_b, a <= b, with the weights that make their inner products <x, x'>^2."""
     a, b = np.triu_indices(X.shape[1])
@@ -201,7 +192,6 @@ TRIALS: dict[str, Callable[[], Iterator[Figures]]] = {
     "spambase": spambase,
     "balance": balance,
     **{f"{data}, tied votes": partial(tied, data) for data in TIED},
-    **{f"{data}, every lam": partial(every_lam, data) for data in EVERY_LAM},
     "ionosphere": partial(bayes, "ionosphere", 50, (1e-4, 1e-2), 12),
     "german_ida": partial(bayes, "german_ida", 200, (1e-4, 1.0, 100.0), 20),
     **{

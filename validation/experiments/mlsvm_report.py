@@ -27,7 +27,7 @@ from validation.experiments.words import Words
 
 WORDS = Words("mlsvm")
 PAPER: dict[str, tuple[float, list[str]]] = WORDS.found["paper"]
-REMARKS = WORDS.remarks()  # why MLSVM differs in the report of the preset "reduced"
+REMARKS = WORDS.remarks()  # why MLSVM differs in the report of the preset "full"
 HINDSIGHT = "MLSVM in hindsight"
 METHODS = (
     "kNN",

@@ -194,7 +194,7 @@ def test_what_is_tried_is_the_papers_grid() -> None:
         method: len(mlsvm.choices(method, full)) for method in ("MLSVM", "SVM", "ITML", "Crammer-Singer")
     }
     assert counts == {"MLSVM": 35, "SVM": 35, "ITML": 7, "Crammer-Singer": 21}
-    assert len(mlsvm.choices("MLSVM", reduced)) == 23  # as the remarks of the preset say
+    assert len(mlsvm.choices("MLSVM", reduced)) == 23
 
 
 def test_in_hindsight_no_choice_is_better_and_the_usable_points_are_counted() -> None:

@@ -252,7 +252,7 @@ class BoostMetric(TripletMethod[Instance]):
         drawn(6, 12, 14, 2, v=4.5, n_neighbors=1),  # more features than points
         drawn(7, 18, 5, v=0.1, degenerate=True),
         sample("iris", 24, v=0.5, n_neighbors=2),
-        verified("iris", 18, v=0.5),
+        verified("iris", 15, v=0.5, n_neighbors=2),
         verified("wine", 24, v=4.0, n_neighbors=2),
         timed("iris", v=0.1),
         timed("wine", v=0.5),

@@ -526,7 +526,7 @@ class LDML(FamilyMethod[Instance]):
         drawn(6, 10, 2, self_pairs=0.5, weights=[0.5, 1.0, 3.0, 1.0, 0.25, 2.0], pairs=_SIX_PAIRS),
         sample("iris", 12, b=2.0),
         verified("iris", 9, b=2.0),
-        verified("balance", 18),
+        verified("balance", 15),
         timed("iris"),
         timed("wine"),
     )

@@ -92,7 +92,7 @@ class MLSVM(FamilyMethod[Instance]):
         verified("iris", 60, neighborhood="per-class"),
         verified("wine"),
         verified("wine", 30, lam=0.01, neighborhood="per-class", n_neighbors=3),
-        verified("breast_cancer", 24, n_neighbors=6),
+        verified("breast_cancer", 22, n_neighbors=4),
         verified("breast_cancer", 20),
         verified("balance", 100, raw=True, lam=1.0),
         verified("twonorm", 100, raw=True),

@@ -319,7 +319,7 @@ class MMC(FamilyMethod[Instance]):
             8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
         ),
         sample("iris", 24),
-        verified("iris", 40),
+        verified("iris", 30),
         verified("rings", 30, raw=True),
         timed("iris"),
         timed("wine"),
