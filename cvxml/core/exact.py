@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.short_repr import listed
 
@@ -91,10 +90,8 @@ def integers(array: FloatArray) -> tuple[list[list[int]], int]:
     exponents = np.where(whole == 0, 0, exponents - 53)
     used = exponents[whole != 0]
     least = int(used.min()) if used.size else 0
-    rows = [
-        [m << (e - least) if m else 0 for m, e in zip(ms, es, strict=True)]
-        for ms, es in watched(zip(whole.tolist(), exponents.tolist(), strict=True))
-    ]
+    shifts = np.where(whole == 0, 0, exponents - least)
+    rows = (whole.astype(object) << shifts.astype(object)).tolist()
     return rows, least
 
 

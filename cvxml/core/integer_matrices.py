@@ -118,9 +118,9 @@ def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tup
     The result is exact: a matrix (d, d) of flint integers, and the exponent of the power of two that multiplies it. For
     a group of m points, the sum of (x_i - x_j)(x_i - x_j)^T is m sum_i x_i x_i^T - (sum_i x_i)(sum_i x_i)^T.
     """
-    points, at = whole(X)
+    integer_rows, at = integers(X)
     look()
-    rows, fmpz_mat = np.array(points.tolist(), dtype=object), flint().fmpz_mat
+    rows, fmpz_mat = np.array(integer_rows, dtype=object), flint().fmpz_mat
     look()
     sums = np.zeros((len(weights), X.shape[1]), dtype=object)
     np.add.at(sums, group, rows)
@@ -128,7 +128,7 @@ def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tup
     weight = np.array(weights, dtype=object)
     heavy = rows * (weight * np.bincount(group, minlength=len(weights)))[group][:, None]
     look()
-    total = points.transpose() * fmpz_mat(heavy.tolist())
+    total = fmpz_mat(integer_rows).transpose() * fmpz_mat(heavy.tolist())
     return total - fmpz_mat(sums.tolist()).transpose() * fmpz_mat((sums * weight[:, None]).tolist()), 2 * at
 
 

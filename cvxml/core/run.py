@@ -167,7 +167,7 @@ def in_one_step(
     if callback is not None:
         with suppress(TimeUp):  # the work is done, so the time limit does not matter
             callback(step)
-    return Found(metric, dual, Status.CONVERGED, 1, (step,))
+    return Found(metric, dual, Status.CONVERGED, 1, (step,), proof=proof)
 
 
 class Estimate(NamedTuple):

@@ -301,11 +301,13 @@ class BoostMetric(TripletMethod[Instance]):
         """The certificate of the metric M (d, d), from any dual variables.
 
         A finite bound may need strictly feasible dual variables. They exist only if v is above the smallest v with
-        an optimum, v*. If no bound is found, the certificate is undecided.
+        an optimum, v*. If no bound is found, the certificate is undecided, and gives the relation of v to v*.
         """
         certificate = super().certify(given, M, dual)
         if math.isinf(certificate.lower_bound) and not certificate.undecided:
-            return replace(certificate, undecided=_next_to(self.decided(given), given.v))
+            decided = self.decided(given)
+            why = _below if decided.what == BELOW else _next_to
+            return replace(certificate, undecided=why(decided, given.v))
         return certificate
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
@@ -317,10 +319,9 @@ class BoostMetric(TripletMethod[Instance]):
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
-                f"v={given.v:g} is below v*, which is at least {decided.sides.lower:.3g}: there is no optimum (proved "
-                "in rational arithmetic). The objective decreases without bound along a metric of trace 1 that gives "
-                "every triplet a margin above v; give v above v* (cvxml.methods.boostmetric.threshold bounds it from "
-                "both sides), or other triplets"
+                f"{_below(decided, given.v)}. The objective decreases without bound along a metric of trace 1 that "
+                "gives every triplet a margin above v; give v above v* (cvxml.methods.boostmetric.threshold bounds it "
+                "from both sides), or other triplets"
             )
         found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
@@ -358,6 +359,12 @@ class BoostMetric(TripletMethod[Instance]):
         if anchors is not None and anchors.strict is None:
             return [_next_to(decided, given.v)]
         return []
+
+
+def _below(decided: Decided, v: float) -> str:
+    """Return the sentence for a v that is proved to be below v*. decided: the bounds of v*."""
+    at_least = f"v={v:g} is below v*, which is at least {decided.sides.lower:.3g}"
+    return f"{at_least}: there is no optimum (proved in rational arithmetic)"
 
 
 def _next_to(decided: Decided, v: float) -> str:

@@ -31,8 +31,8 @@ USUAL = 7  # default of K, unless a class is too small
 class Instance:
     """Checked data; S_w has full rank.
 
-    y (n,): class codes. r: the rank of the metric. k: the K of the scale s_i, the distance to the K-th nearest point of
-    the class. embedding: "plain", "weighted" or "orthonormal".
+    y (n,): class codes. r: the number of components. k: the K of the scale s_i, the distance to the K-th nearest point
+    of the class. embedding: "plain", "weighted" or "orthonormal".
 
     alpha: added to the diagonal of S_w.
     """
@@ -63,7 +63,7 @@ class Instance:
     def embedded(self, M: FloatArray) -> FloatArray:
         """The metric (d, d) that the embedding chooses for the range of M (d, d), in floats."""
         with precision(self.known.bits):
-            T = axes(floats(self.known.S_w), M, self.r)
+            T = axes(floats(self.known.S_w), floats(self.known.S_b), M, self.r)
             return floats(figures(self.known, self.embedding, M, T).metric)
 
 

@@ -14,6 +14,7 @@ from cvxml.core.exact import flint
 from cvxml.core.integer_matrices import within_groups
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
+from cvxml.methods.lfda.embedding import eigen
 
 SHARP = 2.0**-100  # largest radius of the ball of an eigenvalue, relative to the largest eigenvalue
 
@@ -21,7 +22,7 @@ SHARP = 2.0**-100  # largest radius of the ball of an eigenvalue, relative to th
 class Known(NamedTuple):
     """The scatter matrices and eigenvalues of a problem; matrices and eigenvalues are balls.
 
-    bits: their precision. r: the rank of the metric. inverse: of S_w. l: all eigenvalues in descending order. unique:
+    bits: their precision. r: the number of components. inverse: of S_w. l: all eigenvalues in descending order. unique:
     True if l_r > l_{r+1} is proved, or r = d.
 
     top: the optimal metric (d, d) of the embedding "plain", rounded to floats.
@@ -40,9 +41,9 @@ class Known(NamedTuple):
 def known(S_w: Any, S_b: Any, r: int) -> Known:
     """The eigenvalues l of S_b v = l S_w v in descending order, the inverse of S_w, and the optimal plain metric.
 
-    S_w, S_b (d, d): balls. The result has balls at the current precision. r: the rank of the metric. Raises TooFewBits,
-    so that more bits are tried, if the ball of an eigenvalue is too wide. It is also raised if l_r and l_{r+1} overlap,
-    unless this is the largest precision.
+    S_w, S_b (d, d): balls. The result has balls at the current precision. r: the number of components. Raises
+    TooFewBits, so that more bits are tried, if the ball of an eigenvalue is too wide. It is also raised if l_r and
+    l_{r+1} overlap, unless this is the largest precision.
     """
     inverse = inverted(S_w)
     product = inverse * S_b
@@ -54,11 +55,29 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
     if not sharp or (not unique and flint().ctx.prec < PRECISIONS[-1]):
         raise TooFewBits("some eigenvalues are nearly equal, or S_w is nearly singular")
-    # T T^T S_w is the projection onto the range of T along the other eigenvectors.
-    R, acb_mat = eigenvectors(product)[1], flint().acb_mat
-    E = acb_mat([[int(i == j and i in order[:r]) for j in range(len(l))] for i in range(len(l))])
-    top = floats(R * E * inverted(R) * acb_mat(inverse))
+    top = projection(product, inverse, order[:r]) if unique else plain_metric(floats(S_w), floats(S_b), r)
     return Known(flint().ctx.prec, r, S_w, S_b, inverse, l, unique, top)
+
+
+def projection(product: Any, inverse: Any, chosen: list[int]) -> FloatArray:
+    """The metric T T^T (d, d), where T has the eigenvectors with the indices `chosen`, with T^T S_w T = I; as floats.
+
+    product, inverse (d, d): S_w^-1 S_b and S_w^-1, as balls. T T^T S_w is the projection onto the range of T along the
+    other eigenvectors.
+    """
+    R, acb_mat, d = eigenvectors(product)[1], flint().acb_mat, product.nrows()
+    E = acb_mat([[int(i == j and i in chosen) for j in range(d)] for i in range(d)])
+    return floats(R * E * inverted(R) * acb_mat(inverse))
+
+
+def plain_metric(S_w: FloatArray, S_b: FloatArray, r: int) -> FloatArray:
+    """The metric T T^T (d, d) of the first r eigenvectors with T^T S_w T = I, in floats.
+
+    It is used if l_r = l_{r+1}: then eigenvectors in balls are not determined, and any of the best ranges will do.
+    """
+    T = eigen(S_w, S_b)[1][:, ::-1][:, :r]
+    metric: FloatArray = T @ T.T
+    return metric
 
 
 def scatter(X: FloatArray, y: IntArray, classes: list[Members], alpha: float) -> tuple[Any, Any]:

@@ -61,7 +61,7 @@ class LFDA(ConvexMethod[Instance]):
     TITLE = "LFDA: local Fisher discriminant analysis (Sugiyama 2007)"
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
-        "n_components": Parameter("r, the rank of the metric", COUNT, otherwise="all d features"),
+        "n_components": Parameter("r, the number of components", COUNT, otherwise="all d features"),
         "n_neighbors": Parameter(
             "K: the scale of a point is its distance to the K-th nearest point of its class",
             COUNT,
@@ -198,7 +198,7 @@ class LFDA(ConvexMethod[Instance]):
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
         """The components T^T (r, d), where T is the matrix of the embedding with M = T T^T."""
         S_w, S_b = floats(given.known.S_w), floats(given.known.S_b)
-        return transformation(S_w, S_b, axes(S_w, M, given.r), given.embedding).T
+        return transformation(S_w, S_b, axes(S_w, S_b, M, given.r), given.embedding).T
 
     def stored(self, given: Instance) -> dict[str, Any]:
         return {

@@ -30,7 +30,7 @@ def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
         given = question.checked(instance)
         S_w, S_b = change(given)
         M = examine(question.metric)[0]
-        T = transformation(S_w, S_b, axes(S_w, M, given.r), "plain")
+        T = transformation(S_w, S_b, axes(S_w, S_b, M, given.r), "plain")
         best = float(eigen(S_w, S_b)[0][::-1][: given.r].sum())
         theirs = transformation(S_w, S_b, T, given.embedding)
         metric = S_w @ theirs @ theirs.T
@@ -127,7 +127,7 @@ MISREADINGS = {
         lambda given: _with(given, lambda D, k: _scaled(D, np.sort(D, axis=0)[k])),
         "squared distances to the K-th nearest as scales",
     ),
-    "fewer": Misreading("K = min(7, d - 1) neighbours", changed("n_neighbors", _fewer)),
+    "fewer": Misreading("K = d - 1 neighbours, fewer than asked", changed("n_neighbors", _fewer)),
     "itself": Misreading("the point itself as the first of its K neighbours", changed("n_neighbors", _one_less)),
     "no_alpha": Misreading("S_w without alpha I", changed("alpha", lambda q: 0.0 if q.params.get("alpha") else None)),
 }  # fmt: skip

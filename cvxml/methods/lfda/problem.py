@@ -16,7 +16,7 @@ from cvxml.methods.lfda.definitions import scatters
 def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
     """The problem over the hull of the plain metrics. Variable: "M" (d, d).
 
-    y (n,): class codes. r: the rank of the metric. k: the K of the affinities. alpha: added to the diagonal of S_w.
+    y (n,): class codes. r: the number of components. k: the K of the affinities. alpha: added to the diagonal of S_w.
     """
     #: [The problem, in T]
     #: max over T (d, r):  tr (T^T S_w T)^-1 T^T S_b T
@@ -38,7 +38,7 @@ def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
 def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
     """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1.
 
-    y (n,): class codes. r: the rank of the metric. k: the K of the affinities. alpha: added to the diagonal of S_w.
+    y (n,): class codes. r: the number of components. k: the K of the affinities. alpha: added to the diagonal of S_w.
     """
     S_w, S_b = scatters(X, y, k, alpha)
     s = cp.Variable(name="s")

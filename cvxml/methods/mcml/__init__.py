@@ -688,7 +688,8 @@ class MCML(FamilyMethod[Instance]):
             # A larger difference cannot be within tol, even with the rounding that a certificate may have.
             as_good = f.value(zero) * (1 - AT_MOST * tol) <= f.value(ended.M) * (1 + NEXT_TO_NOTHING)
             best = zero if as_good and prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
-            return Found(at.outside(best), ended.dual, ended.status, ended.n_iter, ended.history)
+            proof = ended.proof if best is ended.M else None
+            return Found(at.outside(best), ended.dual, ended.status, ended.n_iter, ended.history, proof=proof)
 
         return interruptible(callback, solve)
 

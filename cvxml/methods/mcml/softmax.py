@@ -203,6 +203,7 @@ class Ended(NamedTuple):
     n_iter: int
     history: tuple[Step, ...]  # one step for each proof
     tried: tuple[FloatArray, ...] = ()  # all metrics of the path; empty if it converged
+    proof: Certificate | None = None  # that of M and the dual, if it proved the tolerance
 
 
 def follow(
@@ -249,7 +250,7 @@ def follow(
             if callback is not None:
                 callback(history[-1])
             if proof.proves(tol):
-                return Ended(M, proof.dual, Status.CONVERGED, k, tuple(history))
+                return Ended(M, proof.dual, Status.CONVERGED, k, tuple(history), proof=proof)
         if done:
             break
         if k == max_iter:

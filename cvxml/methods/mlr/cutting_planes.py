@@ -172,7 +172,7 @@ class CuttingPlanes:
         count = len(a) + self.groups + d
         if gap <= goal:
             return gap
-        if not min(s.min(), rest.min(), self.xi.min()) > 0:
+        if not min(s.min(initial=np.inf), rest.min(), self.xi.min()) > 0:
             raise LinAlgError("rounding hides the boundary")
         tau = max(TOWARDS * gap, goal / 2) / count
         # In the coordinates T, M is the identity and Z is diagonal. The new metric is M + T S T^T.

@@ -166,6 +166,16 @@ def test_what_is_below_v_star_by_rounding_alone_is_not_refused() -> None:
         assert METHOD.decided(given).what != BELOW
 
 
+@pytest.mark.parametrize(("v", "proved"), [(1.0, True), (8.0, False)])
+def test_a_certificate_tells_whether_v_is_below_v_star(v: float, proved: bool) -> None:
+    """One triplet of margin 8: v* is 8."""
+    given: dict[str, Any] = {"v": v, "triplets": [[0, 1, 2]]}
+    dual = {"price": [1.0], "triplets": [[0, 1, 2]]}
+    found = cvxml.certify("boostmetric", LINE, None, [[1.0]], dual, **given)
+    assert found.lower_bound == -math.inf
+    assert ("below v*" in found.undecided) == proved
+
+
 def test_where_every_metric_is_as_good_nothing_is_claimed() -> None:
     """One triplet of margin 8 at v = 8: the objective is 0 everywhere, and v* is 8."""
     given: dict[str, Any] = {"v": 8.0, "triplets": [[0, 1, 2]]}

@@ -290,6 +290,31 @@ def test_features_that_depend_on_each_other_but_for_rounding_are_refused(r: int 
     assert cvxml.solve("lfda", sums, y, n_components=r, alpha=1e-3).status is Status.CONVERGED
 
 
+@pytest.mark.parametrize("r", [5, 6, 7, 8])
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_more_components_than_classes_differ_in(embedding: str, r: int) -> None:
+    """Six points in eight features: from l_6 on all eigenvalues are 0, and any further components are as good."""
+    points, y = np.random.default_rng(1).normal(size=(6, 8)), [0, 0, 0, 1, 1, 1]
+    asked: dict[str, Any] = {"alpha": 0.1, "n_neighbors": 1, "embedding": embedding, "n_components": r}
+    found = cvxml.solve("lfda", points, y, **asked)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx(
+        -np.sum(cvxml.evaluate("lfda", points, y, found.metric, **asked).l)
+    )
+    assert np.linalg.matrix_rank(found.metric, tol=1e-9) == (5 if embedding == "weighted" else r)
+    assert cvxml.check("lfda", points, y, found.metric, **asked).verdict is Verdict.CERTIFIED
+    few = cvxml.solve("lfda", points, y, **{**asked, "n_components": 4}).metric
+    assert cvxml.check("lfda", points, y, few, **asked).verdict is not Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("d", [4, 9])
+def test_the_name_for_fewer_neighbours_tells_their_number(d: int) -> None:
+    points, y = random_data(3, n=60, d=d, classes=3)
+    wrong = cvxml.solve("lfda", points, y, n_components=2, n_neighbors=d - 1).metric
+    report = cvxml.check("lfda", points, y, wrong, n_components=2, n_neighbors=10)
+    assert "K = d - 1 " in report.diagnosis[0]
+
+
 def test_dependent_features_are_refused() -> None:
     points = np.column_stack([X[:, :2], 2.0 * X[:, 1]])
     with pytest.raises(ValueError, match=r"2 of 3 .*not determined"):

@@ -297,3 +297,22 @@ def test_given_lists_without_a_query_are_the_fault_of_the_lists() -> None:
     assert "classes" not in str(caught.value)
     with pytest.raises(ValueError, match="classes"):
         cvxml.solve("mlr", X, 0 * y)
+
+
+@EVERY
+@pytest.mark.parametrize("C", [1e3, 1e6])
+def test_a_larger_C_changes_nothing_if_no_slack_is_needed(measure: str, C: float) -> None:
+    """The start of the solver satisfies every margin then, so that no ranking is listed at first."""
+    X = np.array([[0.0, 0], [0.1, 1], [5, 0], [5.1, 1], [9, 0.5], [9.1, 0]])
+    y = [0, 0, 1, 1, 2, 2]
+    small, large = (cvxml.solve("mlr", X, y, measure=measure, C=weight) for weight in (10.0, C))
+    assert evaluate_slacks(X, y, measure, small.metric) == pytest.approx(0, abs=1e-5)
+    assert (small.status, large.status) == (Status.CONVERGED, Status.CONVERGED)
+    assert large.objective >= small.lower_bound
+    assert small.objective >= large.lower_bound
+
+
+def evaluate_slacks(X: Any, y: Any, measure: str, W: Any) -> float:
+    """The largest slack of a query."""
+    slack: float = np.nanmax(cvxml.evaluate("mlr", X, y, W, measure=measure, C=1.0).xi)
+    return slack
