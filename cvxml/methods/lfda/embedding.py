@@ -71,5 +71,5 @@ def eigen(S_w: FloatArray, S_b: FloatArray) -> tuple[FloatArray, FloatArray]:
 def root(S_w: FloatArray) -> FloatArray:
     """The lower triangular L (d, d) with S_w = L L^T."""
     length = np.sqrt(np.diag(S_w))
-    L: FloatArray = np.linalg.cholesky(S_w / length[:, None] / length) * length[:, None]
-    return L
+    L = np.linalg.cholesky(S_w / length[:, None] / length) * length[:, None]
+    return np.asarray(L, dtype=np.float64)
