@@ -70,7 +70,7 @@ class Method(ABC, Generic[Given]):
     dual: the dual variables, arrays by name.
     name: the words for the metric in an error message.
 
-    CLAIM: the claim that a certificate can prove, "optimal" or "stationary".
+    CLAIM: the claim that a certificate can prove, "optimal" or "stationary". ROWS: what the rows of a metric stand for.
     SOLVE_PARAMETERS: parameters that only `solve` takes.
     WEIGHTS: the numerical parameters in which the objective is linear, with an upper limit of each.
     DERIVED: the parameters that follow from other fields of a saved file, for example lists made from the labels.
@@ -82,6 +82,7 @@ class Method(ABC, Generic[Given]):
     TITLE: str
     # the claim that can be proved: "optimal", or "stationary" if the problem is not convex
     CLAIM: str
+    ROWS: str = "features"
     # Which certificate's scale multiplies the tolerance in `check`: that of our own solution, or of the "candidate"
     SCALE = "reference"
     SOLVERS: tuple[str, ...] = ("fast", "clarabel", "scs")
@@ -134,7 +135,7 @@ class Method(ABC, Generic[Given]):
 
         Raises ValueError for another shape, NaN or infinity.
         """
-        return as_matrix(metric, self.metric_size(given), name)
+        return as_matrix(metric, self.metric_size(given), name, self.ROWS)
 
     def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """Check that `metric` is psd, and return it as an array M of floats.
@@ -261,6 +262,10 @@ class Method(ABC, Generic[Given]):
     def notes(self, given: Given, found: Found, certificate: Certificate) -> Sequence[str]:
         """Return notes about this solution for the user, as sentences. found: the result with its final status."""
         return found.notes
+
+    def without_data(self, given: Given) -> FloatArray | None:
+        """Return the metric (d, d) of a program that never uses the data: the prior. None without a prior."""
+        return None
 
     def least_scale(self, given: Given) -> float:
         """Return the smallest number that a gap may be divided by, or 0 if every scale is allowed."""

@@ -179,8 +179,8 @@ def _psd_in_own_units(S: FloatArray) -> bool:
     return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] >= -rounding)
 
 
-def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
-    """Return `metric` as a finite float64 array of shape (d, d).
+def as_matrix(metric: ArrayLike, d: int, name: str = "metric", of: str = "features") -> FloatArray:
+    """Return `metric` as a finite float64 array of shape (d, d). of: the name of the d things, for the message.
 
     Raises ValueError if it has another shape, is not numeric, or holds NaN or infinity.
     """
@@ -191,7 +191,7 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
             other = "; a transform L is given as components"
         elif M.shape == (d, d + 1):
             other = "; if the first column numbers the rows, leave it out"
-        raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}{other}")
+        raise ValueError(f"{name} must have shape ({d}, {d}) for {d} {of}, got {M.shape}{other}")
     return M
 
 

@@ -103,6 +103,8 @@ class Misreading:
     left: any other problem. The function returns a proved upper bound of the relative gap of the metric; inf if it
         proves none.
     fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
+    exactly: True if it may be named only with a gap of at most the tolerance. For example, the hinge is the limit of
+        smoothed hinges of any width, so it nearly explains the metrics of small widths.
     """
 
     sentence: str
@@ -110,6 +112,7 @@ class Misreading:
     left: Callable[[Question], float] | None = None
     fits: str = ""
     several: Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]] | None = None
+    exactly: bool = False
 
 
 def weight_of_ridge(slope: Callable[[float], float], largest: float, given: float) -> float | None:

@@ -378,6 +378,9 @@ class LSML(FamilyMethod[Instance]):
     def dual(self, given: Instance) -> Any:
         return dual(given.X, given.quadruplets, given.weights, given.prior)
 
+    def without_data(self, given: Instance) -> FloatArray:
+        return given.prior
+
     def literal_rows(self, given: Instance) -> int:
         return len(given.quadruplets)
 

@@ -190,6 +190,7 @@ MISREADINGS = {
     "hinge": Misreading(
         "the hinge where the method smooths it",
         changed("width", lambda q: 0.0 if q.checked(instance).width else None),
+        exactly=True,  # other small widths are as near
     ),
     "exchanged": triplets_exchanged(instance),
     "off_diagonals": Misreading(off_diagonals_once.SENTENCE, left=_off_diagonals_once),

@@ -5,8 +5,10 @@ explanation (explanations.py) states another problem. The relative gap of the me
 with its relative gap in the user's problem. The candidate is the metric that the user gave.
 
 Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
-relative gap is reported too. In both cases the relative gap must be `SURELY` times smaller than in the user's problem.
-The absolute gap must be smaller too, because a problem of a large scale may allow more than the whole error.
+relative gap is reported too. The second case is excluded for closed forms, which do not stop early, and for another
+value of a number, because other values explain the metric as well. In both cases the relative gap must be `SURELY`
+times smaller than in the user's problem. The absolute gap must be smaller too, because a problem of a large scale may
+allow more than the whole error.
 
 Fitted numbers. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. Such
 an explanation is named only if its relative gap is at most the tolerance and at most `FITTED` times that of the user's
@@ -100,13 +102,13 @@ class Diagnosis(NamedTuple):
 def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = math.inf) -> Diagnosis:
     """Return which other problems explain the candidate.
 
-    The zero metric has no explanation: it holds no number, so every match would be luck (`luck`).
+    The zero metric and the prior have no explanation: the data have no effect on them, so every match would be luck.
 
     optimum: our own solution of the user's problem, if it is known. seconds: the processor time of our own solve, which
     limits the time of the search.
     """
     metric = asked.candidate
-    if metric is None or out_of_range(metric):
+    if metric is None or answer_of_many(asked, metric):
         return Diagnosis()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -152,12 +154,17 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
         if math.isfinite(own.share) and not explained:
             found += sifted(two_misreadings(judge, metric, read, own.share / PART))
             found += sifted(misread_weights(judge, metric, read, own.share / PART))
+    if asked.module.MAX_ITER == 1:  # a closed form has no run that could stop early
+        found = [each._replace(exactly=True) for each in found]
     diagnosis = told(found, own, asked.tol, numbers(metric), beside, dropped)
     return diagnosis._replace(left_out=tuple(judge.left_out))
 
 
-def out_of_range(metric: FloatArray) -> str:
-    """Return why no explanation of the metric is tried, as a clause; empty for a metric of an ordinary size."""
+def answer_of_many(asked: Asked, metric: FloatArray) -> str:
+    """Return why no explanation of the metric is tried, as a clause.
+
+    Empty for a metric of an ordinary size that differs from the prior.
+    """
     size = float(np.abs(metric).max())
     if size == 0:
         return "the metric is 0, the answer of many wrong programs"
@@ -165,6 +172,11 @@ def out_of_range(metric: FloatArray) -> str:
         return f"the metric has an entry above {LARGEST:g}"
     if size < LEAST:
         return f"all entries of the metric are below {LEAST:g}"
+    prior = asked.module.without_data(asked.given)
+    if prior is not None and np.allclose(
+        metric, prior, rtol=NEXT_TO_0, atol=NEXT_TO_0 * float(np.abs(prior).max())
+    ):
+        return "the metric is the prior, the answer of many wrong programs: does your program use the data?"
     return ""
 
 
@@ -197,7 +209,7 @@ def told(
         each._replace(sentence=f"{each.sentence} (relative gap {each.left.share:.2g})")
         for each, gap in named
         if tol < each.left.share <= min(LOOSE, _capped_gap(gap) / SURELY)
-        and not (_is_chosen(each) or each.exactly)
+        and not (_is_chosen(each) or each.number or each.exactly)
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
@@ -482,7 +494,7 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         )
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
-    if asked.candidate is not None and (why := out_of_range(asked.candidate)):
+    if asked.candidate is not None and (why := answer_of_many(asked, asked.candidate)):
         return f"no misreading is named: none was tried, because {why}"
     count = len(get(method).MISREADINGS)
     known = f"the {count} known ones of {method}"

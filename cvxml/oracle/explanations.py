@@ -148,7 +148,7 @@ def _read(
         return None
     except NO_ANSWER:
         return None
-    return Explanation(left, said, fitted, number, choices, again=again)
+    return Explanation(left, said, fitted, number, choices, again=again, exactly=misreading.exactly)
 
 
 def _left_of(judge: Judge, left: Callable[[Question], float], question: Question) -> Left:
@@ -269,7 +269,7 @@ def two_misreadings(
     one. read: the explanations by single misreadings, by name.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
-    for first, base, fitted in _partly(judge, metric, read, part):
+    for first, base, fitted, number in _partly(judge, metric, read, part):
         for second in listed:
             if second is first or second.several is not None:
                 continue
@@ -278,16 +278,18 @@ def two_misreadings(
                 return
             found = _read(judge, metric, second, base, f"{first.sentence}, and ", fitted)
             if found is not None:
-                yield found
+                exactly = found.exactly or first.exactly
+                yield found._replace(number=found.number or number, exactly=exactly)
 
 
 def _partly(
     judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
-) -> Iterator[tuple[Misreading, OtherProblem, int]]:
+) -> Iterator[tuple[Misreading, OtherProblem, int, bool]]:
     """Yield the misreadings that explain `metric` in part: its relative gap in their problems is at most `part`.
 
-    The smallest gap comes first. Each misreading comes with its problem and the number of fitted numbers in this
-    problem. Misreadings as another method are left out. read: the explanations by single misreadings, by name.
+    The smallest gap comes first. Each misreading comes with its problem, the number of fitted numbers in this problem,
+    and whether it differs from the user's problem only in a number. Misreadings as another method are left out. read:
+    the explanations by single misreadings, by name.
     """
     for name in sorted(read, key=lambda name: read[name].left.share)[:MAX_COMBINED]:
         misreading = get(judge.method).MISREADINGS[name]
@@ -303,7 +305,8 @@ def _partly(
             continue
         # another method has other misreadings
         if base is not None and (base.method or judge.method) == judge.method:
-            yield misreading, base, int(_is_fitted(misreading, question, base))
+            fitted = int(_is_fitted(misreading, question, base))
+            yield misreading, base, fitted, _is_number(base, judge.itself, metric)
 
 
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -443,7 +446,7 @@ def misread_weights(
     misreadings, by name. A weight that the misreading itself changes is left out, because another value of it would
     undo the misreading.
     """
-    for misreading, base, fitted in _partly(judge, metric, read, part):
+    for misreading, base, fitted, _ in _partly(judge, metric, read, part):
         own = [each for each in get(judge.method).WEIGHTS if base.params.get(each) == judge.params.get(each)]
         for name in own:
             found = None if judge.late else _at_best(judge, metric, base, name)

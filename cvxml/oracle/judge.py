@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -46,14 +46,17 @@ TOO_LATE = "no time is left for another solve"
 class Left(NamedTuple):
     """The gap of a metric in a problem: share, relative to the scale, and gap, absolute (None if it is not known).
 
-    unique: True if the optimum of the problem is unique. nothing: the relative gap of the zero metric in the same
-    problem. The share must be clearly smaller, because in some problems every small metric has a small gap.
+    unique: True if the optimum of the problem is unique. nothing: the relative gap of the zero metric or of the prior
+    in the same problem. The share must be clearly smaller, because in some problems every metric near one of these has
+    a small gap.
     """
 
     share: float
     gap: float | None = None
     unique: bool = True  # True if the optimum is unique; a metric is seldom near a unique optimum by chance
-    nothing: float = math.inf  # relative gap of 0, or of a small metric; a gap must be clearly smaller
+    nothing: float = (
+        math.inf
+    )  # relative gap of 0, a small metric, or the prior; a gap must be clearly smaller
 
 
 NOTHING_KNOWN = Left(math.inf)
@@ -325,15 +328,18 @@ def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:
 
 
 def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution) -> float:
-    """Return the gap of the zero metric, with the dual variables of `ours`; inf if it is not feasible.
+    """Return the gap of the zero metric or of the prior, the smaller one, with the dual variables of `ours`.
 
-    given: the checked inputs. metric: any metric, for the shape. ours: our own solution of the problem.
+    given: the checked inputs. metric: any metric, for the shape. ours: our own solution of the problem. The result is
+    inf if neither is feasible.
     """
-    try:
-        proof = module.certify(given, np.zeros_like(metric), ours.dual)
-    except ValueError:
-        return math.inf
-    return max(proof.gap - proof.rounding, 0.0) if proof.feasibility.feasible else math.inf
+    gaps = [math.inf]
+    for each in (np.zeros_like(metric), module.without_data(given)):
+        with suppress(ValueError):
+            proof = None if each is None else module.certify(given, each, ours.dual)
+            if proof is not None and proof.feasibility.feasible:
+                gaps.append(max(proof.gap - proof.rounding, 0.0))
+    return min(gaps)
 
 
 def _share(proof: Certificate, tol: float) -> Left:

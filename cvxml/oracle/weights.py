@@ -40,6 +40,7 @@ PROMISING = 1e-2  # after the first round the gap must be below this share of th
 DIGITS = 6  # significant digits of a reported end
 # tolerance in the logarithm: a ratio this close to an interval, or to one weight, is reported as that number
 SAME, ONE_WEIGHT = 1e-4, 1e-3
+NARROW = 0.1  # in logarithms: the largest width of an interval that tells a ratio
 
 
 class Tried(NamedTuple):
@@ -229,7 +230,8 @@ def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> l
 
     ends: an interval of weights. given: the checked inputs, with points (n, d). If `most` is a number, the factor is
     that of the odds. The factors tried are 2, n, d, products such as n (n - 1)/2, the number of triplets, and their
-    inverses. If the interval contains none of them, or more than one, the list is empty. A single weight is known up
+    inverses. If the interval contains none of them, or more than one, the list is empty. A wide interval only contains
+    the ratio. A single weight is known up
     to `ONE_WEIGHT`.
     """
     n, d = given.X.shape
@@ -246,4 +248,7 @@ def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> l
         for factor, said in ((math.log(number), name), (-math.log(number), f"1/{name}"))
         if low - room < factor < high + room
     }
-    return [f"the ratio is {said}" for said in fitting.values()] if len(fitting) == 1 else []
+    if len(fitting) != 1:
+        return []
+    (said,) = fitting.values()
+    return [f"the ratio is {said}" if high - low <= NARROW else f"the ratio {said} is in the interval"]

@@ -144,6 +144,12 @@ def test_a_ratio_is_told_if_it_is_the_only_one_in_the_interval(ends: tuple[float
     assert [each.removeprefix("the ratio is ") for each in found] == [said] * bool(said)
 
 
+def test_a_wide_interval_contains_a_ratio_and_does_not_tell_it() -> None:
+    (said,) = ratio((0.0005, 0.004), 0.01, np.inf, Given(300, 3))
+    assert "1/d" in said
+    assert not said.startswith("the ratio is")
+
+
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_the_search_for_a_weight_reaches_its_limit(side: float) -> None:
     """The slope has the same sign everywhere, so no weight is best."""
@@ -216,3 +222,67 @@ def test_the_gap_of_the_nearest_metric_decides_on_a_name(beside: float, named: b
     """A name needs a gap 1000 times smaller than that of the nearest metric, if the matrix is no metric."""
     found = [Explanation(Left(1e-7, 1e-7), "it")]
     assert bool(diagnosis_of(found, Left(math.inf), 1e-6, 8, Left(beside, beside)).named) is named
+
+
+@pytest.mark.parametrize("C", [0.3, 0.25, 0.13])
+def test_another_C_is_not_named_as_the_C_of_a_misreading(C: float) -> None:
+    """With C/k, C is 1/3 here; with C/n and half the regularizer it is 0.133."""
+    X, y = datasets.load("wine")
+    X, y = datasets.standardize(X[::12, :2]), y[::12]
+    M = cvxml.solve("ssvm", X, y, n_neighbors=3, C=C, tol=1e-8).metric
+    assert cvxml.check("ssvm", X, y, M, n_neighbors=3, C=1.0).diagnosis == ()
+
+
+def test_the_C_of_a_misreading_is_named() -> None:
+    X, y = datasets.load("wine")
+    X, y = datasets.standardize(X[::12, :2]), y[::12]
+    M = cvxml.solve("ssvm", X, y, n_neighbors=3, C=1 / 3, tol=1e-8).metric
+    (name,) = cvxml.check("ssvm", X, y, M, n_neighbors=3, C=1.0).diagnosis
+    assert get("ssvm").MISREADINGS["per_neighbor"].sentence in name
+
+
+@pytest.mark.parametrize("method", ["itml", "sdml", "lsml"])
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+@pytest.mark.parametrize("step", [0.0, 1e-4])
+def test_the_prior_is_the_answer_of_many_programs(method: str, prior: str, step: float) -> None:
+    """A program that never uses the data returns it; one tiny step does not tell more."""
+    X, y = wine(30, 3)
+    start = get(method).without_data(get(method).instance(X, y, prior=prior))
+    assert start is not None
+    report = cvxml.check(method, X, y, start + step * np.ones((3, 3)), prior=prior)
+    assert report.diagnosis == report.nearest == ()
+    assert any("prior" in note for note in report.notes) == (step == 0)
+
+
+def test_a_closed_form_is_named_only_if_it_is_exact() -> None:
+    """The covariances of the chunklets, divided by other numbers than those of a misreading."""
+    X, y = wine(60, 4)
+    sums = [(Z.T @ Z, len(Z)) for Z in (X[y == c] - X[y == c].mean(axis=0) for c in np.unique(y))]
+    for divisor in (1.5, 0.5, 1.0):
+        M = np.linalg.inv(np.sum([S / (n - divisor) for S, n in sums], axis=0))
+        assert bool(cvxml.check("rca", X, y, M).diagnosis) == (divisor == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("used", "asked"), [({"alpha": 5e-3}, {"alpha": 0.2}), ({"shift": 1e-3}, {"shift": 0.3})]
+)
+def test_a_closed_form_with_another_number_is_not_named_as_one_without_it(
+    used: dict[str, float], asked: dict[str, float]
+) -> None:
+    """A small alpha is not alpha left out, and a query next to the mean is not the mean."""
+    X, y = wine(60, 3)
+
+    def params(given: dict[str, float]) -> dict[str, object]:
+        return {"alpha": given.get("alpha", 0.2), "query": X.mean(axis=0) + given.get("shift", 0.3)}
+
+    M = cvxml.solve("glml", X, y, **params(used)).metric
+    assert cvxml.check("glml", X, y, M, **params(asked)).diagnosis == ()
+
+
+def test_a_small_width_is_not_named_as_the_hinge() -> None:
+    X, y = wine(30, 3)
+    M = cvxml.solve("rtml", X, y, lam=10.0, width=1e-3, tol=1e-10).metric
+    assert cvxml.check("rtml", X, y, M, lam=10.0, width=1.0).diagnosis == ()
+    M = cvxml.solve("rtml", X, y, lam=10.0, width=0.0, tol=1e-10).metric
+    (name,) = cvxml.check("rtml", X, y, M, lam=10.0, width=1.0).diagnosis
+    assert get("rtml").MISREADINGS["hinge"].sentence in name

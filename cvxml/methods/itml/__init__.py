@@ -342,6 +342,9 @@ class ITML(FamilyMethod[Instance]):
     def dual(self, given: Instance) -> Any:
         return dual(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
+    def without_data(self, given: Instance) -> FloatArray:
+        return given.prior
+
     def literal_rows(self, given: Instance) -> int:
         return sum(map(len, given.pairs))
 

@@ -114,6 +114,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         ),
     )
     RADIUS = True
+    ROWS = "points"
     EXAMPLES: ClassVar = (
         drawn(2, 20, 5),
         drawn(7, 15, 5, degenerate=True),

@@ -420,6 +420,9 @@ class SDML(ConvexMethod[Instance]):
     def dual(self, given: Instance) -> Any:
         return dual(given.X, given.pairs, given.eta, given.lam, given.prior)
 
+    def without_data(self, given: Instance) -> FloatArray:
+        return given.prior
+
     def objective(self, given: Instance, M: FloatArray) -> float:
         return objective(given, M)
 

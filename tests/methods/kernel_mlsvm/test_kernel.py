@@ -260,3 +260,9 @@ def test_neighbours_of_the_rbf_are_those_of_the_points_at_every_gamma(gamma: flo
     chosen = kernel_instance.instance(X, y, kernel="rbf", gamma=gamma).N
     for i, listed in enumerate(lists):
         assert {*chosen.targets[i].tolist(), *chosen.impostors[i].tolist()} == set(listed)
+
+
+def test_a_metric_of_the_wrong_size_is_told_the_number_of_points() -> None:
+    X, y = np.random.default_rng(0).standard_normal((26, 4)), np.arange(26) % 2
+    with pytest.raises(ValueError, match="26 points"):
+        cvxml.check("kernel_mlsvm", X, y, np.eye(5))
