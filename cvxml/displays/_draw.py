@@ -7,21 +7,36 @@ neighbouring axes, which may be drawn later.
 from __future__ import annotations
 
 import itertools
+import sys
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.displays._palette import by_class, pyplot
+from cvxml.displays._texts import (
+    LINE,
+    entries,
+    height_of,
+    is_math,
+    list_entries,
+    literal,
+    plain,
+    warn_of_missing_glyphs,
+    width_of,
+    without_glyph_warnings,
+)
 
 INK, GREY = "#000000", "#767676"
 SIZE = (6.4, 5.6)  # inches
-LINE = 1.25  # height of a line in font sizes
 LOW = 0.2  # height of a legend that leaves enough room for the axes, relative to their part of the figure
+LEAST = 5  # height of the smallest axes that leave room for a legend, in font sizes
 MARK = 2.5  # width of a mark in the legend and its space, in font sizes
+Fold = Callable[[str, int], str]  # makes a label fit a number of letters
 
 
 def font(ax: Any) -> float:
@@ -78,6 +93,11 @@ def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size:
     return drawn
 
 
+def classes(drawn: list[Any]) -> list[Any]:
+    """Return the artists of `points` that the legend lists: one for each class, or none for a single class."""
+    return drawn if len(drawn) > 1 else []
+
+
 def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
     """Set equal scales, and limits that contain X (n, 2) and the outlines, which are arrays of points (k, 2).
 
@@ -123,50 +143,49 @@ def _room(ax: Any) -> tuple[float, float]:
     return 72 * wide / font(ax), 72 * high / font(ax)
 
 
-def _width_of(text: str) -> float:
-    """Return the width of the longest line of a text, in font sizes."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    one = FontProperties(size=1)
-    measured = (text_to_path.get_text_width_height_descent(line, one, False) for line in text.splitlines())
-    return max((each[0] for each in measured), default=0.0)
-
-
 def _wrapped(text: str, room: float) -> str:
     """Return a text with each line wrapped to a width in font sizes. Words of up to 12 letters stay whole."""
     least = min(12, max(map(len, text.split()), default=1))
     letters = max(least, int(room / 0.4))  # a letter is rarely narrower
     while True:
         wrapped = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
-        if letters == least or _width_of(wrapped) <= room:
+        if letters == least or width_of(wrapped) <= room:
             return wrapped
         letters -= 1
 
 
-def _height_of(text: str) -> float:
-    """Return the height of a text in font sizes."""
-    return LINE * len(text.splitlines())
+def words(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any] = ()) -> Any:
+    """Set the title and the names of the axes, draw the legend below them, where it hides no data, and return it.
+
+    The texts are drawn literally: "$" does not begin math. named: artists whose labels are names of the user. The
+    legend lists them with any label, or leaves them out if it is too high for this part of the figure.
+    """
+    with without_glyph_warnings():
+        made = _placed(ax, title, xlabel, ylabel, named)
+    warn_of_missing_glyphs([title, xlabel, ylabel, *map(plain, entries(ax, named)[1])])
+    return made
 
 
-def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
-    """Set the title and the names of the axes, draw the legend below them, where it hides no data, and return it."""
+def _placed(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any]) -> Any:
+    """Do the work of `words`, without its warning."""
     wide, high = _room(ax)
-    made = _legend(ax, 0.95 * wide, LOW * high)
+    alone = len(ax.figure.figure.axes) == 1
+    left = ylabel
+    across = wide - 5 - 2 * LINE
+    others = height_of(_wrapped(title, across)) + height_of(_wrapped(xlabel, across)) + 4
+    made = _legend(ax, 0.95 * wide, LOW * high, high - others - LEAST - (0 if alone else LINE), named)
     high -= 72 * made.get_window_extent().height / ax.figure.dpi / font(ax)
-    named = ylabel
     for _ in range(2):  # the name at the left takes from the width, and the other texts take from the height
-        across = (
-            wide - 5 - max(_height_of(named), 2 * LINE)
-        )  # axes beside others lose width to the names of others
+        # axes beside others lose width to the names of others
+        across = wide - 5 - max(height_of(left), 2 * LINE)
         above, below = _wrapped(title, across), _wrapped(xlabel, across)
-        named = _wrapped(ylabel, 0.8 * (high - 4 - _height_of(above) - _height_of(below)))
-    ax.set_title(above, fontsize=font(ax))
-    ax.set_xlabel(below, fontsize=font(ax))
-    ax.set_ylabel(named, fontsize=font(ax))
+        left = _wrapped(ylabel, 0.8 * (high - 4 - height_of(above) - height_of(below)))
+    ax.set_title(literal(above), fontsize=font(ax))
+    ax.set_xlabel(literal(below), fontsize=font(ax))
+    ax.set_ylabel(literal(left), fontsize=font(ax))
     # in font sizes: below the labels of ticks, the axis name, and 12 points between them
-    made.borderaxespad = 1 + _height_of(below) + 12 / font(ax)
-    if len(ax.figure.figure.axes) == 1:
+    made.borderaxespad = 1 + height_of(below) + 12 / font(ax)
+    if alone:
         _lay_out(ax.figure.figure)
     return made
 
@@ -183,31 +202,24 @@ def _lay_out(figure: Any) -> None:
             figure.get_layout_engine().execute(figure)
 
 
-def _legend(ax: Any, wide: float, low: float) -> Any:
+def _legend(ax: Any, wide: float, low: float, limit: float, named: Sequence[Any]) -> Any:
     """Draw a legend below the axes that fits into the width `wide`, and return it.
 
-    Numbers of columns and line lengths are tried. The lowest legend that fits is drawn. Of all that are at most `low`
-    high, the one with the fewest lines is drawn. wide, low: in font sizes.
+    If it is higher than `limit`, the labels of `named` are cut to one line. If it is still higher, `named` are left
+    out, and then all artists. wide, low, limit: in font sizes; `low` is that of `_texts_of`.
     """
-    handles, labels = ax.get_legend_handles_labels()
-
-    def size(columns: int, letters: int) -> tuple[float, float]:
-        """Return the width and the height, in font sizes, of a legend with lines of so many letters."""
-        texts = [textwrap.fill(label, letters) for label in labels]
-        parts = [part for part in np.array_split(np.array(texts, dtype=object), columns) if len(part)]
-        widths = [MARK + max(_width_of(text) for text in part) for part in parts]
-        heights = [sum(_height_of(text) + 0.35 for text in part) for part in parts]
-        return sum(widths) + 1.2 * (len(parts) - 1), max(heights, default=0.0)
-
-    def worth(choice: tuple[int, int]) -> tuple[float, ...]:
-        across, height = size(*choice)
-        lines = sum(len(textwrap.wrap(label, choice[1])) for label in labels)
-        return max(across, wide), max(height, low), lines, choice[0]
-
-    columns, letters = min(itertools.product(range(1, 9), (60, 40, 30, 24, 20, 16, 12)), key=worth)
-    made = ax.legend(
-        handles,
-        [textwrap.fill(label, letters) for label in labels],
+    handles, labels = entries(ax, named)
+    whole = [(handle, label, _filled) for handle, label in zip(handles, labels, strict=True)]
+    cut = [(handle, label, _cut if handle in named else _filled) for handle, label, _ in whole]
+    own = [entry for entry in whole if entry[0] not in named]
+    for kept in (whole, cut, own, []):
+        texts, columns, height = _texts_of([(label, fold) for _, label, fold in kept], wide, low)
+        if height <= limit:
+            break
+    made = list_entries(
+        ax,
+        [handle for handle, _, _ in kept],
+        texts,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         ncols=columns,
@@ -218,10 +230,54 @@ def _legend(ax: Any, wide: float, low: float) -> Any:
         labelspacing=0.35,
         borderpad=0.0,
     )
-    made.set_in_layout(bool(labels))
+    made.set_in_layout(bool(texts))
     for handle in made.legend_handles:
         handle.set_alpha(1.0)
     return made
+
+
+def _texts_of(labels: list[tuple[str, Fold]], wide: float, low: float) -> tuple[list[str], int, float]:
+    """Return the texts of a legend, its number of columns and its height; infinite if different labels get one text.
+
+    Numbers of columns and line lengths are tried. The lowest legend that fits into the width `wide` is chosen. Of all
+    that are at most `low` high, the one with the fewest lines is chosen. wide, low: in font sizes.
+
+    labels: each with the function that makes it fit a number of letters.
+    """
+    different = len({_filled(label, sys.maxsize) for label, _ in labels})
+    width_once = cache(width_of)
+
+    def texts_of(letters: int) -> list[str]:
+        return [fold(label, letters) for label, fold in labels]
+
+    def size(columns: int, letters: int) -> tuple[float, float]:
+        """Return the width and the height, in font sizes, of a legend with lines of so many letters."""
+        texts = [plain(text) for text in texts_of(letters)]
+        parts = [part for part in np.array_split(np.array(texts, dtype=object), columns) if len(part)]
+        widths = [MARK + max(width_once(text) for text in part) for part in parts]
+        heights = [sum(height_of(text) + 0.35 for text in part) for part in parts]
+        ambiguous = len(set(texts)) < different
+        return sum(widths) + 1.2 * (len(parts) - 1), np.inf if ambiguous else max(heights, default=0.0)
+
+    def worth(choice: tuple[int, int]) -> tuple[float, ...]:
+        across, height = size(*choice)
+        lines = sum(len(text.splitlines()) for text in texts_of(choice[1]))
+        return max(across, wide), max(height, low), lines, choice[0]
+
+    columns, letters = min(itertools.product(range(1, 9), (60, 40, 30, 24, 20, 16, 12)), key=worth)
+    return texts_of(letters), columns, size(columns, letters)[1]
+
+
+def _filled(label: str, letters: int) -> str:
+    """Return the label of an artist in lines of at most so many letters. Math of the user stays."""
+    return label if is_math(label) else literal(textwrap.fill(plain(label), letters))
+
+
+def _cut(label: str, letters: int) -> str:
+    """Return the label of an artist cut to one line of at most so many letters. Math of the user stays."""
+    line = " ".join(plain(label).split())
+    cut = line if len(line) <= letters else line[: letters - 1].rstrip() + "…"
+    return label if is_math(label) else literal(cut)
 
 
 def message(ax: Any, text: str) -> None:
@@ -230,14 +286,21 @@ def message(ax: Any, text: str) -> None:
     If they do not fit, paragraphs between the first and the last are left out. Axes that stand beside others get less
     room, because the legends of the others take height.
     """
+    warn_of_missing_glyphs([text])
+    with without_glyph_warnings():
+        _write(ax, text)
+
+
+def _write(ax: Any, text: str) -> None:
+    """Do the work of `message`, without its warning."""
     wide, high = _room(ax)
     alone = len(ax.figure.figure.axes) == 1
     room = high - 6 if alone else 0.25 * high
     paragraphs = [_wrapped(line, wide - 10) for line in text.splitlines()]
-    while len(paragraphs) > 2 and _height_of("\n".join(paragraphs)) > room:
+    while len(paragraphs) > 2 and height_of("\n".join(paragraphs)) > room:
         del paragraphs[-2]
-    apart = "\n\n" if _height_of("\n\n".join(paragraphs)) < room else "\n"
+    apart = "\n\n" if height_of("\n\n".join(paragraphs)) < room else "\n"
     style = {"transform": ax.transAxes, "ha": "center", "va": "center", "fontsize": font(ax)}
-    ax.text(0.5, 0.5, apart.join(paragraphs), **style)
+    ax.text(0.5, 0.5, literal(apart.join(paragraphs)), **style)
     ax.set_xticks([])
     ax.set_yticks([])

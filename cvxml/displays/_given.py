@@ -118,7 +118,27 @@ class Learner(NamedTuple):
     names: list[str] | None
 
 
-def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
+def frame_of(X: Any) -> Any:
+    """Return X if it is a data frame, else None."""
+    return X if hasattr(X, "columns") else None
+
+
+def refuse_other_columns(X: Any, expected: Any, called: str, whose: str) -> None:
+    """Raise ValueError if X is a data frame and its columns are not the `expected` names, in this order.
+
+    expected: the names, or None if they are not known. called, whose: X and the owner of the names, for the message.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or expected is None or list(columns) == list(expected):
+        return
+    names = [str(name) for name in expected]
+    raise ValueError(
+        f"the columns of {called} are not those of {whose}: give {names[:8]!r}{' ...' if len(names) > 8 else ''}, in "
+        "this order"
+    )
+
+
+def learner_of(estimator: Any, X: Any, attribute: str = "", called: str = "X") -> Learner:
     """Return the metric learner in a fitted estimator, and the points X transformed by the steps before the learner.
 
     A Pipeline gives its last step that learns a metric, and a search its best estimator. Any other estimator is
@@ -126,12 +146,17 @@ def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
 
     X: the points (n, d), or None if the picture needs no points.
     attribute: the name of an attribute that the learner must have; default: one of those that give a metric.
+    called: the name of X in the message.
 
-    Raises NotFittedError, and ValueError if no step is such a learner.
+    Raises NotFittedError, and ValueError if no step is such a learner, or if the learner was fitted to a data frame and
+    gets one with other columns.
     """
     check_fitted(estimator)
     wanted = (attribute,) if attribute else ("get_mahalanobis_matrix", "components_", "metric_at")
     found = pipelines.found(estimator, X, lambda step: any(hasattr(step, name) for name in wanted))
+    fitted = getattr(found.learner, "feature_names_in_", None)
+    with pipelines.named(*found.path):
+        refuse_other_columns(found.X, fitted, called, f"the fit of this {type(found.learner).__name__}")
     return Learner(found.learner, found.X, _names_at(found, X))
 
 

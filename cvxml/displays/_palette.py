@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray
+from cvxml.displays._texts import literal
 
 # Okabe and Ito's palette. A class has the k-th colour and the k-th marker: 8 colours and 11 markers repeat after 88
 # classes.
@@ -34,5 +35,7 @@ def by_class(ax: Any, points: FloatArray, labels: np.ndarray, **style: Any) -> l
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
         mine = points[labels == label]
         edge = {"edgecolors": "#000000", "linewidths": 0.5} if colour == PALE else {"linewidths": 0}
-        drawn.append(ax.scatter(*mine.T, c=colour, marker=marker, label=str(label), **edge, **style))
+        artist = ax.scatter(*mine.T, c=colour, marker=marker, **edge, **style)
+        artist.set_label(literal(str(label)))
+        drawn.append(artist)
     return drawn

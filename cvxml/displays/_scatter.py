@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray
 from cvxml.displays._palette import by_class, pyplot
+from cvxml.displays._texts import entries, list_entries
 
 
 def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, legend: bool = True) -> Any:
@@ -20,10 +21,12 @@ def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, l
         labels = labels.ravel()
     if len(labels) != len(points):
         raise ValueError(f"X has {len(points)} points but y has {len(labels)} labels; they must match")
-    by_class(ax, points, labels, s=14, alpha=0.7)
+    drawn = by_class(ax, points, labels, s=14, alpha=0.7)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
     if y is not None and legend:
-        ax.legend(loc="best", fontsize="small", markerscale=1.5, handletextpad=0.1)
+        style: dict[str, Any] = {"loc": "best", "fontsize": "small", "markerscale": 1.5, "handletextpad": 0.1}
+        handles, names = entries(ax, drawn)
+        list_entries(ax, handles, names, **style)
     return ax

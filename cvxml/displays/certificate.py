@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.displays import _draw
-from cvxml.displays._given import learner_of
+from cvxml.displays._given import frame_of, learner_of
 from cvxml.displays._words import why_no_gap
 
 if TYPE_CHECKING:
@@ -92,15 +92,15 @@ class CertificateDisplay:
         """Draw the certificate of a fitted estimator.
 
         estimator: may be a Pipeline or a search. Then the certificate is that of its last metric learner of cvxml.
-        X, y: ignored.
+        X, y: not needed. If X is a data frame, it must have the columns of the fit, in this order.
         tol: default: that of the estimator.
         ax: default: new axes.
         show: "gap" or "bounds".
         x: the horizontal axis, "iteration" or "seconds".
 
-        Raises NotFittedError, and ValueError for an estimator without a solution.
+        Raises NotFittedError, and ValueError for an estimator without a solution or for other columns.
         """
-        learner = learner_of(estimator, None, "solution_").estimator
+        learner = learner_of(estimator, frame_of(X), "solution_").estimator
         solution = getattr(learner, "solution_", None)
         if solution is None:
             raise ValueError(f"{type(learner).__name__} keeps no solution_: {_instead(learner)}")

@@ -103,7 +103,8 @@ class MetricEllipseDisplay:
 
         estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one, and the
             picture shows X transformed by the steps before it.
-        X, y: points (n, d) and their labels (n,); y may be None.
+        X, y: points (n, d) and their labels (n,); y may be None. A data frame must have the columns of the fit, in this
+            order.
         centers: (k, 2), in the drawn features; default: the class means.
         features: the two that are drawn, by index or by name.
         ball: "slice" or "projection".
@@ -112,7 +113,8 @@ class MetricEllipseDisplay:
         ax: default: new axes.
         circle: True to draw the dashed circle of the same area.
 
-        Raises NotFittedError, and ValueError for a local metric, a kernel metric, or an estimator without a metric.
+        Raises NotFittedError, and ValueError for a local metric, a kernel metric, an estimator without a metric, or
+        other columns.
         """
         options: dict[str, Any] = {"centers": centers, "features": features, "ball": ball, "radius": radius}
         learner = learner_of(estimator, X)
@@ -209,7 +211,9 @@ class MetricEllipseDisplay:
                 label="_centre",
             )
         _draw.frame(self.ax_, self.X, lines)
-        self.legend_ = _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
+        self.legend_ = _draw.words(
+            self.ax_, self.title, self.xlabel, self.ylabel, _draw.classes(self.points_)
+        )
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:

@@ -6,6 +6,7 @@ minimises (tr[A^-1 B])^2. The kind depends on the signs of the eigenvalues of B.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +19,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Solution
 from cvxml.displays import _draw
 from cvxml.displays._geometry import in_plane, outline, radius_for
-from cvxml.displays._given import Plane, labels_of, learner_of, names_of, plane_of
+from cvxml.displays._given import Plane, labels_of, learner_of, names_of, plane_of, refuse_other_columns
 from cvxml.displays._grid import Densities, densities_of, grid, length_for
 from cvxml.displays._palette import COLOURS
 from cvxml.methods.glml.solver import Case
@@ -109,6 +110,7 @@ class LocalMetricDisplay:
 
         estimator: may be a Pipeline or a search. Then the metrics are those of its GLML, and the picture shows X and
             queries transformed by the steps before it.
+        X, queries: data frames must have the columns of the fit, in this order.
         queries: default: a grid over the points, with the other features at their mean.
         n_queries: number of queries along the longer side of the grid.
         features: the two that are drawn, by index or by name.
@@ -126,9 +128,12 @@ class LocalMetricDisplay:
         if queries is None:
             Q = grid(points, shown.features, check_count(n_queries, "n_queries"))
         else:
-            Q = _queries(learner_of(estimator, queries, "metric_at").X, points)
+            at = learner_of(estimator, queries, "metric_at", called="queries").X
+            refuse_other_columns(at, getattr(given, "columns", None), "queries", "X")
+            Q = _queries(at, points)
         model = glml.model_ if densities else None
-        return cls._drawn(points, y, Q, shown, glml.metric_at(Q), glml.cases_at(Q), model, ax, glml.gamma)
+        A, cases = _metrics_and_cases(glml, Q)
+        return cls._drawn(points, y, Q, shown, A, cases, model, ax, glml.gamma)
 
     @classmethod
     def from_solution(
@@ -207,7 +212,7 @@ class LocalMetricDisplay:
         by = f"A{sign}γI, γ = {self.gamma:g}" if self.gamma else "A"
         title = f"Each ellipse: points equally far from its query, by {by}.\n"
         title += "All are drawn equally long: only their shapes count"
-        self.legend_ = _draw.words(self.ax_, title, self.xlabel, self.ylabel)
+        self.legend_ = _draw.words(self.ax_, title, self.xlabel, self.ylabel, _draw.classes(self.points_))
         return self
 
     def _contours(self, p: Densities) -> list[Any]:
@@ -216,6 +221,14 @@ class LocalMetricDisplay:
             style = {"colors": COLOURS[c % len(COLOURS)], "linewidths": 1.0, "alpha": 0.7}
             drawn.append(self.ax_.contour(p.x, p.y, np.exp(log_p - log_p.max()), levels=LEVELS, **style))
         return drawn
+
+
+def _metrics_and_cases(glml: Any, Q: FloatArray) -> tuple[FloatArray, list[Case]]:
+    """Return the metrics (q, d, d) and the cases of a fitted GLML at the queries Q (q, d)."""
+    with warnings.catch_warnings():
+        # the names of the columns were compared with those of the fit, and Q is an array
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        return glml.metric_at(Q), glml.cases_at(Q)
 
 
 def _case(case: Any) -> Case:

@@ -119,7 +119,7 @@ class NeighborhoodDisplay:
 
         estimator: may be a Pipeline or a search. Then the neighbours are those of its last metric learner of cvxml,
             and the picture shows X transformed by the steps before it.
-        X: (n, d), the points of the fit.
+        X: (n, d), the points of the fit. A data frame must have the columns of the fit, in this order.
         y: (n,), the labels of the fit.
         features: the two that are drawn, by index or by name.
         zoom: True to show the neighbourhood only, False to show all points.
@@ -238,7 +238,9 @@ class NeighborhoodDisplay:
             _draw.zoom(self.ax_, self.X[near], self.X)
         else:
             _draw.frame(self.ax_, self.X)
-        self.legend_ = _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
+        self.legend_ = _draw.words(
+            self.ax_, self.title, self.xlabel, self.ylabel, _draw.classes(self.points_)
+        )
         return self
 
     def _strengthen(self, near: IntArray) -> None:

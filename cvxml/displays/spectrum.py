@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from cvxml.core.inputs import check_choice, check_positive, real_array
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, as_matrix, examine
 from cvxml.displays import _draw
-from cvxml.displays._given import check_size, learner_of, metric_of
+from cvxml.displays._given import check_size, frame_of, learner_of, metric_of
 from cvxml.displays._palette import COLOURS, MARKERS
+from cvxml.displays._texts import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,15 +83,15 @@ class SpectrumDisplay:
         For a kernel method, this is the metric in the kernel features.
 
         estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one.
-        X, y: ignored.
+        X, y: not needed. If X is a data frame, it must have the columns of the fit, in this order.
         name: in the legend; default: that of the class.
         tol: relative to the largest eigenvalue, below 1. Smaller eigenvalues count as zero.
         ax: default: new axes.
         scale: "linear" or "log".
 
-        Raises NotFittedError, and ValueError for an estimator without a metric.
+        Raises NotFittedError, and ValueError for an estimator without a metric or for other columns.
         """
-        learner = learner_of(estimator, None).estimator
+        learner = learner_of(estimator, frame_of(X)).estimator
         named = {name or type(learner).__name__: metric_of(learner, kernel=True)}
         return cls.from_metric(named, tol=tol, ax=ax, scale=scale)
 
@@ -144,9 +145,8 @@ class SpectrumDisplay:
             self.ax_.axhline(0, color=_draw.GREY, linewidth=0.8, zorder=0)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         title = f"Rank: eigenvalues above {self.tol:g} of the largest; the others count as 0, and are hollow"
-        self.legend_ = _draw.words(
-            self.ax_, title, "number of the eigenvalue, from the largest", "eigenvalue"
-        )
+        xlabel = "number of the eigenvalue, from the largest"
+        self.legend_ = _draw.words(self.ax_, title, xlabel, "eigenvalue", self._named())
         return self
 
     def _draw_one(self, k: int, name: str, floor: float | None) -> None:
@@ -166,7 +166,7 @@ class SpectrumDisplay:
             self.ax_.plot([x, x], [foot, v], color=colour, linewidth=1.5, alpha=0.6, label="_")[0]
             for x, v in zip(place, height, strict=True)
         ]
-        label = f"{name}: rank {self.ranks_[name]} of {len(values)}"
+        label = literal(f"{name}: rank {self.ranks_[name]} of {len(values)}")
         full = {"color": colour, "marker": marker, "linestyle": "", "markersize": _draw.scaled(self.ax_, 7)}
         styles = [
             (1, full),
@@ -178,13 +178,20 @@ class SpectrumDisplay:
             shown = (
                 label
                 if kind == 1
-                else f"{name}: negative eigenvalues, so not a metric"
+                else literal(f"{name}: negative eigenvalues, so not a metric")
                 if kind < 0 and (kinds < 0).any()
                 else "_"
             )
             self.marks_[name] += self.ax_.plot(
                 place[kinds == kind], height[kinds == kind], label=shown, **style
             )
+
+    def _named(self) -> list[Any]:
+        """Return the markers that the legend lists: for each metric the positive and, if it has any, the negative."""
+        named = []
+        for positive, _, negative in self.marks_.values():
+            named += [positive] + ([negative] if len(negative.get_xdata()) else [])
+        return named
 
     def _floor(self) -> float:
         """Return the height of zero eigenvalues on a logarithmic scale: a decade or more below all others."""

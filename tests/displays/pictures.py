@@ -22,6 +22,12 @@ PLANE = X[:, :2]
 M2 = np.array([[3.0, 1.0], [1.0, 0.5]])
 
 
+class Frame(np.ndarray):
+    """Points with names of columns, as of a data frame."""
+
+    columns = ("height", "width", "depth", "age")
+
+
 def a_metric(seed: int, d: int, rank: int | None = None) -> np.ndarray:
     L = np.random.default_rng(seed).standard_normal((rank or d, d))
     return L.T @ L

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 
 import cvxml
 from cvxml import displays
-from tests.displays.pictures import M2, PLANE, X, a_metric, fitted, solved, y
+from tests.displays.pictures import M2, PLANE, Frame, X, a_metric, fitted, solved, y
 from tests.instances import random_data
 
 DRAWN: dict[str, Any] = {
@@ -95,12 +95,6 @@ def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> Non
     assert display.ax_ is axes[1]
     assert len(axes[0].lines) == len(axes[1].lines) > 0
     assert display.plot().figure_ is not figure
-
-
-class Frame(np.ndarray):
-    """Points with names of columns, as of a data frame."""
-
-    columns = ("height", "width", "depth", "age")
 
 
 TEN, TEN_Y = random_data(3, n=60, d=4, classes=10)
