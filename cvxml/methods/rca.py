@@ -54,6 +54,7 @@ from cvxml.numbers.span import rank_along
 
 LARGEST = 1e280  # largest optimum; the smallest is 1 / LARGEST
 OUTSIDE = -1  # code of points in no chunklet
+FEW = 50  # features, up to which the determinant of C takes less time than its rank
 
 
 def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
@@ -211,7 +212,9 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
 def _check_attained(given: Instance) -> None:
     """Raise ValueError if C is singular, by its exact rank, or if the optimum is outside 1e-280 to 1e280."""
     d = given.X.shape[1]
-    rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
+    # for few features the determinant, which is needed in any case, decides faster than the rank
+    regular = given.alpha > 0 or (d <= FEW and given.det != 0)
+    rank = d if regular else rank_along(given.X, given.linked)
     if rank == 0:
         raise ValueError(
             "no point differs from the mean of its chunklet: every metric is optimal; "
