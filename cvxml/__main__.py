@@ -7,9 +7,12 @@ import sys
 
 
 def main() -> None:
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # the parent process closed it; no other file may get its number
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    # If the parent process closed an output, no other file may get its number. A result that is written to a device
+    # for reading fails, so it is not lost without a message; messages are lost.
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         from cvxml.cli.main import run  # this import takes a second, and may be interrupted
 

@@ -220,7 +220,7 @@ def _options_of_python() -> Iterator[None]:
 def _as_parameter(found: re.Match[str]) -> str:
     """Return an option in Python: index="yes" for --index yes. A word behind it that is no value stays as it is."""
     name, word = found.groups()
-    value = word in VALUES or (name == "drop" and word not in (None, "and", "or", "to"))
+    value = word in VALUES or (name in ("drop", "encoding") and word not in (None, "and", "or", "to", "out"))
     if word is None:
         return name
     return f'{name}="{word}"' if value else f"{name} {word}"
@@ -229,12 +229,13 @@ def _as_parameter(found: re.Match[str]) -> str:
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
     """Return the set `name` as a `files.Table`: X, y, and a text that says where the labels were.
 
-    name: one of `names`, or "openml:NAME".
+    name: one of `names`, or "openml:NAME". Any other value, such as a Path, is refused.
     asked: the options of `read` (column of the labels, header, separator ...), for a file in the folder CVXML_DATA
         only.
 
     Raises ValueError for an unknown name, and for options with a set that is not a file.
     """
+    _refuse_no_text(name)
     stored = stored_files() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
     if name in stored:
         return files.load_table(stored[name], asked)
@@ -244,6 +245,15 @@ def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
             f"{name!r} is not a file: leave --{' and --'.join(given)} out, or give a file such as .csv"
         )
     return files.Table(*_embedded(name), "the set")
+
+
+def _refuse_no_text(name: object) -> None:
+    if not isinstance(name, str):
+        kind = "a path" if isinstance(name, os.PathLike) else repr(name)[:40]
+        raise ValueError(
+            f"name must be a text, the name of a data set such as 'iris', got {kind}; cvxml.datasets.read reads a "
+            "file, and cvxml.datasets.names lists the sets"
+        )
 
 
 def _embedded(name: str) -> Table:

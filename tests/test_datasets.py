@@ -353,3 +353,16 @@ def test_a_message_on_a_file_names_parameters_of_python(
         for value in values:
             given: dict[str, Any] = {name: value}
             assert len(datasets.read(path, **given)[0]) >= 3
+
+
+@pytest.mark.parametrize("name", [Path("t.csv"), Path("iris"), None, 3, b"iris", ["iris"]], ids=str)
+def test_a_set_is_named_by_a_text(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"^name .*\bcvxml\.datasets\.read\b"):
+        datasets.load(name)
+
+
+def test_the_message_on_an_option_that_a_set_does_not_take_names_the_parameter() -> None:
+    for asked in ({"drop": "a"}, {"encoding": "latin-1"}, {"label": "first", "drop": ["a"]}):
+        with pytest.raises(ValueError, match="file") as refused:
+            datasets.load("iris", **asked)  # type: ignore[arg-type]
+        assert '"' not in str(refused.value)  # such as drop="out"

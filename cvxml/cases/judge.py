@@ -587,9 +587,10 @@ def neighbor_lists(lists, n):
 
 def numbers(dual, name, count):
     """The dual variable `name`, as integers and their unit. Raises ValueError unless it is `count` finite numbers."""
-    values = np.array(dual[name], float)
-    require(values.shape == (count,) and np.isfinite(values).all(), f"{name} must be {count} numbers")
-    return whole(values)
+    listed, holds = dual[name], "a list with one number" if count == 1 else f"a list of {count} numbers"
+    flat = isinstance(listed, list) and not any(isinstance(value, list) for value in listed)
+    require(flat and len(listed) == count and are_finite(listed), f"{name} in dual must be {holds}")
+    return whole(np.array(listed, float))
 
 
 def rank_of(n_components, d):
@@ -2579,11 +2580,9 @@ class NCA(LimitedRank):
 
         The rows of "interior" are strictly feasible. Raises ValueError for other shapes, or a share outside 0..1.
         """
-        require(
-            len(dual["theta"]) == 1,
-            "theta must be one number: the share of the rows that are strictly feasible",
-        )
-        theta = float(dual["theta"][0])
+        require(dual["theta"] != [] or self.content.get("status") != "NOT_ATTAINED", UNATTAINED)
+        [share], unit = numbers(dual, "theta", 1)  # the share of the rows that are strictly feasible
+        theta = float(int(share) * unit)
         require(0 <= theta <= 1, "theta must be from 0 to 1")
         for name in ("R", "interior"):
             require(np.shape(dual[name]) == (self.d, self.d), f"{name} must be ({self.d}, {self.d})")
@@ -3111,8 +3110,9 @@ def content_of(path):
     """The bytes of a file. Raises ValueError if it cannot be read, or is too large."""
     path = Path(path)
     try:
+        require(path.exists(), "there is no such file; give the path of a file")
         # a pipe or a device may have no end
-        require(path.is_file(), "it is not a regular file")
+        require(path.is_file(), "it is not a regular file, but a folder or a device; give the path of a file")
         with path.open("rb") as file:
             content = file.read(BYTES + 1)
     except OSError as error:
@@ -3128,7 +3128,7 @@ def parsed(content):
     few = memory <= FREE + EACH * len(content)
     require(few, "it has so many short lists, objects or texts that they would take too much memory")
     try:
-        value = json.loads(content.decode("utf-8"))
+        value = json.loads(content.decode("utf-8-sig"))  # programs of Windows write a byte order mark
     except UnicodeDecodeError as error:
         raise ValueError("not JSON: it is not UTF-8") from error
     except json.JSONDecodeError as error:
@@ -3156,6 +3156,15 @@ def are_finite(value):
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+
+
+def are_rows(value):
+    """True for a list without lists in it, and for a list of such lists of the same length."""
+    if not isinstance(value, list):
+        return False
+    lengths = {len(row) if isinstance(row, list) else -1 for row in value}
+    within = (each for row in value if isinstance(row, list) for each in row)
+    return len(lengths) <= 1 and not any(isinstance(each, list) for each in within)
 
 
 # ---- saved solutions ----
@@ -3219,6 +3228,11 @@ def require_types(content):
     fields = [(name, content[name]) for name in ("X", "y", "metric", "neighbors") if name in content]
     for name, value in fields + list(content["dual"].items()):
         require(are_finite(value), f"its {shown(name)} must hold finite numbers only")
+    for name, value in content["dual"].items():
+        require(
+            are_rows(value),
+            f"its {shown(name)} in dual must be a list of numbers, or of equally long such lists",
+        )
     for name, value in content["params"].items():
         parts = value.values() if isinstance(value, dict) else [value]
         plain = all(part is None or isinstance(part, str) or are_finite(part) for part in parts)
@@ -3297,10 +3311,14 @@ def prove(path):
             "not proved: no metric is optimal; this one is to 1e-6 of the scale at an infimum that none attains"
         )
         return False
-    print(f"proved: {PROVED[problem.CLAIM]} 1e-6 of the scale" if proved else "not proved")
+    if proved:
+        print(f"proved: {PROVED[problem.CLAIM]} 1e-6 of the scale")
+    else:
+        print(f"not proved: {UNATTAINED}" if content.get("status") == "NOT_ATTAINED" else "not proved")
     return bool(proved)
 
 
+UNATTAINED = "the file claims no optimum: its status is NOT_ATTAINED, because no metric attains the infimum"
 PROVED = {
     "optimal": "optimal to",
     "step": "stationary: its convex step gains at most",

@@ -100,7 +100,8 @@ def run(arguments: Sequence[str]) -> int:
             return INCONCLUSIVE
         if isinstance(error, OSError) and error.errno in UNWRITABLE and error.filename is None:
             _drop_output()
-            _complain(f"the output cannot be written: {error.strerror}; write it to another place")
+            why = "the standard output is closed" if error.errno == errno.EBADF else error.strerror
+            _complain(f"the output cannot be written: {why}; write it to another place, such as > FILE")
             return BAD_INPUT
         _complain(f"internal error: {type(error).__name__}: {one_line(str(error))}")
         return INTERNAL
@@ -118,7 +119,11 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _complain(text: str) -> None:
-    """Print one line on the standard error, if it can be written."""
+    """Print one line on the standard error, if it can be written, after all that was printed on the standard output."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # otherwise Python would try again at exit, and change the exit code
+        _drop_output()
     with suppress(OSError):
         print(f"cvxml: {text}", file=sys.stderr)
 

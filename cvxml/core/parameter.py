@@ -81,8 +81,16 @@ def _points(option: str, typed: str) -> Any:
     return read_array(typed, prefer=_own_name(option, "X")) if is_file else NUMBERS.read(option, typed)
 
 
+def _indices(option: str, typed: str) -> Any:
+    return read_indices(typed, *_own_name(option))
+
+
+def _lists(option: str, typed: str) -> Any:
+    return read_neighbors(typed, *_own_name(option))
+
+
 def _pairs(option: str, typed: str) -> Any:
-    found = read_indices(typed)
+    found = _indices(option, typed)
     if isinstance(found, np.ndarray):
         fits = found.shape[1] == 3 and bool(np.all(np.abs(found[:, 2]) == 1))
     elif isinstance(found, list):
@@ -100,7 +108,7 @@ def _pairs(option: str, typed: str) -> Any:
 
 
 def _members(option: str, typed: str) -> Any:
-    found = read_indices(typed)
+    found = _indices(option, typed)
     if isinstance(found, np.ndarray) and found.shape[1] == 1:
         return found[:, 0]
     if isinstance(found, list) and all(isinstance(row, list) and len(row) == 1 for row in found):
@@ -117,8 +125,8 @@ WORD = Kind(lambda option, typed: typed, "WORD", takes="str")
 MODEL = WORD._replace(takes="Any")  # Python also allows an object
 START = WORD._replace(how="a word, or all for all of them", takes="Starts")
 NUMBERS = Kind(_reader(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
-LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
-INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
+LISTS = Kind(_lists, "FILE", "JSON")  # a list of points for each point
+INDICES = Kind(_indices, "FILE", ".csv of rows of indices, or .json")
 PAIRS = Kind(
     _pairs, "FILE", ".csv of rows i, j and 1 for similar or -1 for dissimilar, or .json", takes="Pairs"
 )

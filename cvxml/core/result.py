@@ -20,15 +20,15 @@ import numpy as np
 
 from cvxml.core.files import MAX_BYTES, read_json, read_npz, write_json, write_matrix, write_npz
 from cvxml.core.files.arrays import real, whole_or_real
-from cvxml.core.files.common import named
-from cvxml.core.files.strict_json import parse_json
+from cvxml.core.files.common import check_path, named
+from cvxml.core.files.strict_json import SOLUTION, parse_json
 from cvxml.core.html import of_solution
 from cvxml.core.metric import Feasibility, FloatArray, IntArray, components_of
 from cvxml.core.short_repr import brief, cut, few, listed, printable, shown
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.wide import wide
 
-FORMAT = "cvxml-solution"
+FORMAT = SOLUTION
 SAVED = (".json", ".npz", ".npy", ".csv")  # the last two hold the metric alone
 VERSION = 1
 USELESS = 1000  # a larger relative gap says nothing about the metric
@@ -45,6 +45,18 @@ CLAIMS = (
     "stationarity",
     "status",
 )
+
+
+# the fields of a saved file that a certificate needs: their types, and what they hold, in words
+FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "method": ((str,), "the id of a method, a text"),
+    "params": ((dict,), "an object with the parameters by name"),
+    "X": ((list, np.ndarray), "a list of points, each a list of numbers"),
+    "y": ((list, np.ndarray), "a list with a number for each point"),
+    "neighbors": ((list,), "a list with a list of point numbers for each point, or an empty list"),
+    "metric": ((list, np.ndarray), "a list of the rows of the matrix"),
+    "dual": ((dict,), "an object with the arrays of dual variables by name"),
+}
 
 
 class Status(StrEnum):
@@ -583,6 +595,7 @@ def load(path: str | Path) -> SavedSolution:
     """
     arrays: dict[str, np.ndarray] | None = None
     content: object = None
+    check_path(path)
     if Path(path).suffix == ".json":
         content = read_json(path)
     elif Path(path).suffix == ".npz":
@@ -602,18 +615,24 @@ def load(path: str | Path) -> SavedSolution:
                 f"its format has version {content.get('version')!r:.40}, but this cvxml reads version {VERSION}; read "
                 "it with the cvxml that wrote it"
             )
-        method, params = str(content["method"]).lower(), dict(content["params"])  # ids have small letters
+        for name, (kinds, what) in FIELDS.items():
+            if not isinstance(content[name], kinds):
+                raise ValueError(f"{name} must be {what}, got {_given(content[name])}")
+        method, params = content["method"].lower(), dict(content["params"])  # ids have small letters
         if any(len(str(name)) > MAX_NAME for name in (method, *params)):
             raise ValueError(f"its method or a parameter has a name of more than {MAX_NAME} letters")
+        X, y = _reals(content["X"], "X"), _targets(_array(content["y"], "y"))
+        if len(y) != len(X):
+            raise ValueError(f"y must hold a number for each of the {len(X)} points of X, got {len(y)}")
         return SavedSolution(
             method=method,
             params=params,
-            X=real(_array(content["X"], "X")),
-            y=_targets(_array(content["y"], "y")),
-            neighbors=content["neighbors"],
-            metric=real(_array(content["metric"], "metric")),
+            X=X,
+            y=y,
+            neighbors=_lists(content["neighbors"]),
+            metric=_reals(content["metric"], "metric"),
             dual={
-                name: _array(values, f"dual {printable(name)} ") for name, values in content["dual"].items()
+                name: _array(values, f"dual {printable(name)}") for name, values in content["dual"].items()
             },
             claimed={k: content.get(k) for k in CLAIMS},
             derived=_derived(content["derived"]) if "derived" in content else None,
@@ -643,8 +662,36 @@ def _derived(listed: Any) -> tuple[str, ...]:
     return tuple(listed)
 
 
+def _given(value: Any) -> str:
+    """Return a value of a file as JSON writes it, shortened, for a message."""
+    kinds = {np.ndarray: "an array", list: "a list", dict: "an object"}
+    return kinds.get(type(value)) or printable(
+        json.dumps(value[:40] if isinstance(value, str) else value), 40
+    )
+
+
 def _array(values: Any, name: str) -> np.ndarray:
-    return values if isinstance(values, np.ndarray) else whole_or_real(values, name)
+    if isinstance(values, np.ndarray):
+        return values
+    if not isinstance(values, list):
+        raise ValueError(f"{name} must be a list of numbers, or of such lists, got {_given(values)}")
+    return whole_or_real(values, name)
+
+
+def _reals(values: Any, name: str) -> FloatArray:
+    numbers = _array(values, name)
+    if numbers.dtype.kind not in "biuf" or numbers.ndim == 0:
+        raise ValueError(
+            f"{name} must be rows of numbers, got shape {numbers.shape} and dtype {numbers.dtype}"
+        )
+    return real(numbers)
+
+
+def _lists(neighbors: list[Any]) -> list[list[int]]:
+    for place, row in enumerate(neighbors):
+        if not isinstance(row, list) or not all(type(point) is int for point in row):
+            raise ValueError(f"neighbors[{place}] must be a list of point numbers, got {_given(row)}")
+    return neighbors
 
 
 def _targets(targets: np.ndarray) -> IntArray | FloatArray:
@@ -655,14 +702,19 @@ def _targets(targets: np.ndarray) -> IntArray | FloatArray:
 
 def _from_arrays(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Return the content of a .npz file, as a .json file has it."""
-    content = parse_json(str(arrays.pop("header")), finite=False)
+    try:
+        content = parse_json(str(arrays.pop("header")), finite=False)
+    except ValueError as error:
+        raise ValueError(f"header must be the JSON text of an object: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"header must be the JSON text of an object, got {_given(content)}")
     counts = arrays.pop("neighbor_counts")
     flat = arrays.pop("neighbors")
     # Each entry becomes an element of a Python list, which takes about 64 bytes, so entries of one byte could fill the
     # memory.
     if any(given.ndim != 1 or given.dtype != np.int64 for given in (counts, flat)):
         raise ValueError("neighbors and neighbor_counts are not lists of integers of 8 bytes (int64)")
-    if len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES:
+    if len(counts) not in (0, *arrays["y"].shape[:1]) or (len(counts) + len(flat)) * 64 > MAX_BYTES:
         raise ValueError(f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors")
     if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
         raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")

@@ -76,8 +76,7 @@ class GLML(LocalMetricClassifier):
             )
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         check_count(self.n_neighbors, "n_neighbors", at_most=len(points))
-        if check_number(self.gamma, "gamma") < 0:
-            raise ValueError(f"gamma must be a number that is 0 or more, got {self.gamma!r}")
+        self._shift()
         self._X: FloatArray = points
         self.model_: Generative = fitted_model(
             points,
@@ -90,9 +89,6 @@ class GLML(LocalMetricClassifier):
             with_seed({"random_state": self.random_state})["random_state"],
         )
         return self
-
-    def _votes(self) -> int:
-        return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
         """Return the Case of each row of X (q, d): definite, indefinite, singular or zero.
@@ -108,7 +104,14 @@ class GLML(LocalMetricClassifier):
     def _local(self, Q: FloatArray) -> Local:
         return closed_form(*direction(self.model_, Q))
 
+    def _shift(self) -> float:
+        """Return gamma, checked. A parameter may have changed since the fit."""
+        gamma = check_number(self.gamma, "gamma")
+        if gamma < 0:
+            raise ValueError(f"gamma must be a number that is 0 or more, got {self.gamma!r}")
+        return gamma
+
     def _metrics(self, Q: FloatArray) -> FloatArray:
         A = self._local(Q).A
-        A[:, np.arange(A.shape[1]), np.arange(A.shape[1])] += self.gamma
+        A[:, np.arange(A.shape[1]), np.arange(A.shape[1])] += self._shift()
         return A

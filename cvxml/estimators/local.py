@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -30,16 +30,13 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
 
     n_jobs: int | None
 
+    _voters: ClassVar[str] = "n_neighbors"  # the parameter with the number of neighbours that vote
     classes_: np.ndarray
     _codes: IntArray
     _X: FloatArray
 
     def _metrics(self, Q: FloatArray) -> FloatArray:
         """Return the metric (q, d, d) at each of the checked queries (q, d)."""
-        raise NotImplementedError
-
-    def _votes(self) -> int:
-        """Return the number of neighbours that vote."""
         raise NotImplementedError
 
     def metric_at(self, X: ArrayLike) -> FloatArray:
@@ -54,8 +51,10 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: k; default: the number of neighbours that vote.
         """
         queries = self._queries(X)
-        k = self._votes() if n_neighbors is None else n_neighbors
-        k = check_count(k, "n_neighbors", at_most=len(self._X))
+        if n_neighbors is None:
+            k = check_count(getattr(self, self._voters), self._voters, at_most=len(self._X))
+        else:
+            k = check_count(n_neighbors, "n_neighbors", at_most=len(self._X))
 
         def found(Q: FloatArray) -> tuple[FloatArray, IntArray]:
             return nearest(self._X, Q, self._metrics(Q), k)

@@ -52,6 +52,7 @@ class PLML(LocalMetricClassifier):
     max_iter: int = 1000
 
     _method: ClassVar[str] = "plml"
+    _voters: ClassVar[str] = "n_votes"
     _says: ClassVar = {
         "n_votes": "Nearest training points that vote on a query",
         "n_jobs": "Processes, through joblib; None: 1",
@@ -116,9 +117,6 @@ class PLML(LocalMetricClassifier):
     def _weights(self, Q: FloatArray) -> FloatArray:
         own: FloatArray = self.weights_[squared_euclidean(Q, self._X).argmin(axis=1)]
         return own
-
-    def _votes(self) -> int:
-        return self.n_votes
 
     def _metrics(self, Q: FloatArray) -> FloatArray:
         mixed: FloatArray = np.einsum("qb,bij->qij", self._weights(Q), self.metrics_)

@@ -152,16 +152,20 @@ def search(task: Task) -> Found:
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """Run the solver `at`, and return its result. If the result is not certified but M = 0 is, return M = 0.
+    """Run the solver `at`, and return its result, or M = 0 if only M = 0 is certified, or if it is better.
 
-    M = 0 is certified with the dual variables of the result. phase: the name of the solver in the history.
+    M = 0 is judged with the dual variables of the result. phase: the name of the solver in the history.
 
     patience: the number of steps without a smaller gap after which the solver stops.
     """
     found = task.run(at, phase, patience)
-    zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED, proof=None)
-    unproved_yet = found.status is not Status.CONVERGED
-    return zero if unproved_yet and task.proved(zero.metric, zero.dual).proves(task.tol) else found
+    if found.status is Status.CONVERGED:
+        return found
+    zero = found._replace(metric=0 * found.metric, proof=None)
+    of_zero, own = (task.proved(each.metric, each.dual) for each in (zero, found))
+    if of_zero.proves(task.tol):
+        return zero._replace(status=Status.CONVERGED)
+    return zero if of_zero.objective < own.objective else found
 
 
 def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:

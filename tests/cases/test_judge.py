@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.cases import judge as judging
@@ -27,7 +28,7 @@ from cvxml.oracle import convex
 from cvxml.oracle.cases import FOLDER, Case, case_files, load_cases
 from cvxml.oracle.conform import judge as conform_judge
 from cvxml.oracle.reference import Reference
-from tests.instances import checked
+from tests.instances import checked, random_data
 
 CASES = load_cases()
 ATTAINED = [case for case in CASES if case.kind == "problem" and "not attained" not in case.flags]
@@ -711,6 +712,63 @@ def test_a_copy_recomputes_a_saved_solution(tmp_path: Path) -> None:
     assert prove(solution.metric, str(path)) == 0
     assert prove(2 * solution.metric, str(path)) == 1
     assert prove(solution.metric) == 2
+
+
+def said_of_solution(path: Path, capsys: pytest.CaptureFixture[str], content: Any = None) -> str:
+    """What is printed of a file without a proof; `content` is written to it before."""
+    if content is not None:
+        path.write_text(json.dumps(content))
+    assert not judging.prove(path)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["nothing.json", "nothing.npz", "a" * 300, "."])
+def test_a_file_that_does_not_exist_is_said_to_be_so(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = said_of_solution(tmp_path / name, capsys)
+    assert said.count("\n") == 1
+    assert ("no such file" in said) == name.startswith("nothing")
+    assert ("folder" in said) == (name == ".")
+
+
+@pytest.mark.parametrize("status", ["NOT_ATTAINED", "MAX_ITER"])
+@pytest.mark.parametrize("criterion", ["f", "g"])
+def test_a_file_of_nca_without_a_bound_is_not_said_to_be_malformed(
+    criterion: str, status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0], [5.0, 2.0]], [0, 0, 1, 1, 1]
+    with pytest.warns(ConvergenceWarning):
+        content = cvxml.solve("nca", X, y, criterion=criterion).to_dict()
+    assert content["status"] == "NOT_ATTAINED"
+    assert content["dual"]["theta"] == []
+    said = said_of_solution(tmp_path / "s.json", capsys, {**content, "status": status})
+    assert ("NOT_ATTAINED" in said) == ("infimum" in said) == (status == "NOT_ATTAINED")
+    assert ("theta" in said) == (status == "MAX_ITER")
+    for theta in ([0.1, 0.2], 0.5, [[0.5]]):
+        dual = {**content["dual"], "theta": theta}
+        assert "theta" in said_of_solution(tmp_path / "s.json", capsys, {**content, "dual": dual})
+
+
+@pytest.mark.parametrize("method", ["rca", "lfda", "glml", "gmml", "mlsvm", "lmnn"])
+def test_a_dual_of_another_form_is_named(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = random_data(0, n=10, d=2, classes=2)
+    content = cvxml.solve(method, X, y, **get(method).SMALL).to_dict()
+    for name in content["dual"]:
+        for wrong in (1, 0.5, [[1], [2, 3]], [[[1]]], None, "abc", {}):
+            dual = {**content["dual"], name: wrong}
+            said = said_of_solution(tmp_path / "s.json", capsys, {**content, "dual": dual})
+            assert f" {name} " in said, (name, wrong)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    X, y = random_data(0, n=10, d=2, classes=2)
+    text = json.dumps(cvxml.solve("rca", X, y).to_dict())
+    (tmp_path / "s.json").write_text(text, encoding="utf-8-sig")
+    assert judging.prove(tmp_path / "s.json")
+    assert cvxml.certify_solution(tmp_path / "s.json").verdict == "certified"
 
 
 @each([case for case in CASES if "not attained" in case.flags])

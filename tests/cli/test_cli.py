@@ -16,6 +16,7 @@ import pytest
 import cvxml
 from cvxml.cli import main
 from cvxml.cli.output import metric_lines
+from cvxml.cli.parameters import option
 from cvxml.core.backend import SolverFailure
 from cvxml.core.example import verified
 from cvxml.core.files import write_matrix
@@ -452,3 +453,57 @@ def test_of_many_features_the_largest_entries_are_shown() -> None:
 def test_a_table_of_a_metric_has_no_negative_zero(tmp_path: Path) -> None:
     write_matrix(tmp_path / "m.csv", -np.zeros((2, 2)))
     assert (tmp_path / "m.csv").read_text() == "0.0,0.0\n0.0,0.0\n"
+
+
+# parameters that a saved solution holds, each with the option that reads them again
+LISTS = [
+    ("mlsvm", "neighbors", {}),
+    ("lmnn", "targets", {}),
+    ("frobmetric", "triplets", {}),
+    ("lsml", "quadruplets", {}),
+    ("mlr", "relevant", {}),
+    ("scml", "basis", {}),
+    ("plml", "anchors", {}),
+    ("plml", "weights", {}),
+    ("itml", "pairs", {"pairs": {"similar": [[0, 2], [1, 3]], "dissimilar": [[0, 1], [2, 3], [4, 5]]}}),
+    ("rca", "chunklets", {"chunklets": [0, 0, 1, 1, 2, 2, 3, 3, -1, -1, 4, 4, 4, 4]}),
+]
+
+
+@pytest.mark.parametrize(("method", "name", "params"), LISTS, ids=lambda value: str(value)[:9])
+def test_an_option_takes_its_list_from_a_saved_solution(
+    cli: Cli, method: str, name: str, params: dict[str, Any]
+) -> None:
+    small = {key: value for key, value in get(method).SMALL.items() if key != "pairs"}
+    cvxml.solve(method, X, Y, **{**small, **params}).save("s.json")
+    held = json.loads(Path("s.json").read_text())
+    options: list[Any] = []
+    for key, value in small.items():
+        options += [option(key), ",".join(map(str, value)) if isinstance(value, tuple) else value]
+    answer = cli("solve", method, "data.json", *options, option(name), "s.json", "--out", "t.json")
+    assert answer.code == 0, answer
+    again = json.loads(Path("t.json").read_text())
+    if name == "neighbors":
+        assert [sorted(row) for row in again[name]] == [sorted(row) for row in held[name]]
+    else:
+        assert again["params"][name] == held["params"][name]
+    np.testing.assert_allclose(again["objective"], held["objective"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("method", "name", "params"), LISTS, ids=lambda value: str(value)[:9])
+def test_an_option_refuses_a_saved_solution_without_its_list(
+    cli: Cli, method: str, name: str, params: dict[str, Any]
+) -> None:
+    cvxml.solve("gmml", X, Y).save("s.json")
+    answer = cli("solve", method, "data.json", option(name), "s.json")
+    assert refused(answer), answer
+    assert name in answer.err
+    assert "s.json" in answer.err
+
+
+def test_an_object_with_the_name_of_the_parameter_holds_its_lists(cli: Cli) -> None:
+    lists = [[i + 2 if i < 12 else i - 2] for i in range(14)]
+    for name in ("targets", "neighbors"):
+        Path("lists.json").write_text(json.dumps({name: lists}))
+        answer = cli("solve", "lmnn", "data.json", "--targets", "lists.json", "--json")
+        assert json.loads(answer.out)["params"]["targets"] == lists

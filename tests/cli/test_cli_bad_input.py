@@ -35,6 +35,7 @@ BAD_USAGE = {
     "label-not-in-csv": "solve mlsvm data.json --label y",
     "unwritable": "solve mlsvm data.json --out no/such/folder/out.json",
     "out-ending": "solve mlsvm data.json --out out.txt",
+    "out-too-long": f"solve mlsvm data.json --out {'a' * 300}.json",
     "lists-missing": "solve mlsvm data.json --neighbors nothing.json",
     "check-nothing": "check mlsvm data.json",
     "check-both": "check mlsvm data.json --metric m.npy --components m.npy",

@@ -25,7 +25,7 @@ from cvxml.cli.parameters import given
 from cvxml.core import files
 from cvxml.core.clock import TimeUp
 from cvxml.methods import get, names
-from tests.cli.commands import Cli, X, Y, solved
+from tests.cli.commands import Cli, X, Y, solved, unsaid
 
 TYPED = {
     "slove mlsvm data.json": r"'slove'.*'solve'\?",
@@ -277,12 +277,26 @@ def test_an_output_that_is_full_is_one_sentence(words: str, unbuffered: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_an_output_that_is_closed_is_no_fault(closed: str) -> None:
-    words = f'"{sys.executable}" -m cvxml list {closed}'
-    done = subprocess.run(["sh", "-c", words], capture_output=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert bool(done.stdout) == (">&-" not in closed.split())
+@pytest.mark.parametrize("words", ["list", "--help", "--version", "show mlsvm", "solve rca iris --json"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&-"])
+def test_a_result_for_a_closed_output_is_lost_with_code_2(closed: str, words: str) -> None:
+    command = f'"{sys.executable}" -m cvxml {words} {closed}'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120)
+    lost = ">&-" in closed.split()
+    assert done.returncode == (2 if lost else 0)
+    assert bool(done.stdout) == (not lost)
+    said = unsaid(done.stderr)
+    assert said.count("\n") == (1 if lost and "2>&-" not in closed else 0)
+    assert ("output" in said) == bool(said)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_file_is_saved_though_the_output_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    command = f'"{sys.executable}" -m cvxml solve rca iris --out "{path}" >&-'
+    assert subprocess.run(["sh", "-c", command], capture_output=True, timeout=120).returncode == 2
+    assert cvxml.load(path).method == "rca"
 
 
 def test_a_full_disk_loses_the_file_of_conform_and_not_the_rows(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -312,3 +314,137 @@ def test_tabs_that_line_cells_up(tmp_path: Path) -> None:
     message = refusal(files.read_table, put(tmp_path / "a.tsv", "1.5\t\t2\t1\n100.25\t3\t1\n3\t\t4\t2\n"))
     for token in ("line 2", "empty", "tab"):
         assert token in message
+
+
+BLANKS = [
+    chr(code) for code in range(0x80, 0x3001) if chr(code).isspace()
+]  # such as the no-break space of web pages
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=ascii)
+def test_a_blank_of_any_kind_beside_a_number_is_no_part_of_it(tmp_path: Path, blank: str) -> None:
+    path = put(tmp_path / "a.csv", f"a,b,k\n1.5{blank},{blank}2,x\n{blank}3{blank},4,{blank}y\n")
+    X, y = files.read_table(path)
+    assert X.tolist() == [[1.5, 2.0], [3.0, 4.0]]
+    assert y.tolist() == ["x", "y"]
+    assert files.read_array(put(path, f"1.5{blank},2\n{blank}3,4\n")).tolist() == [[1.5, 2.0], [3.0, 4.0]]
+    for header in ("a;b;k\n", ""):
+        put(path, f"{header}1,5{blank};{blank}2,25;x\n{blank}3;4;y\n")
+        assert files.read_table(path)[0].tolist() == [[1.5, 2.25], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u2060", "\ufeff", "\u00ad"], ids=ascii)
+def test_a_sign_without_width_beside_a_number_is_shown(tmp_path: Path, sign: str) -> None:
+    message = refusal(files.read_table, put(tmp_path / "a.csv", f"a,b,k\n1.5,2,x\n1.5{sign},4,y\n"))
+    assert "line 3, column 1" in message
+    assert ascii(sign)[1:-1] in message
+
+
+WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be", "cp037")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.txt.gz"])
+@pytest.mark.parametrize("encoding", WIDE)
+def test_an_encoding_whose_line_ends_are_not_one_byte(tmp_path: Path, encoding: str, name: str) -> None:
+    for text in (written(), written(";", ","), written().replace("\n", "\r\n"), "# by me\n\n" + written()):
+        for mark in ("", "\ufeff" if encoding[:3] == "utf" else ""):
+            content = (mark + text).encode(encoding)
+            path = put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
+            assert encoding in read(path, encoding=encoding)[0]
+    content = written().replace("4.9", "x").encode(encoding)
+    put(path, gzip.compress(content) if name.endswith(".gz") else content)
+    assert "line 3, column 1" in refusal(lambda p: files.read_table(p, encoding=encoding), path)
+
+
+def test_utf_16_is_refused_with_the_option_that_reads_it(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", written().encode("utf-16"))
+    assert "--encoding utf-16" in refusal(files.read_table, path)
+    with pytest.raises(ValueError, match='encoding="utf-16"'):
+        datasets.read(path)
+    assert "--encoding" not in refusal(files.read_array, path)  # a matrix has no options
+    for content in (
+        written().encode(),
+        written().encode("utf-16")[:-1],
+        b"\xff\xfe" + b"a\0\n\0" + b"\0\xdc" * 9,
+    ):
+        put(path, content)
+        assert "utf-16" in refusal(lambda p: files.read_table(p, encoding="utf-16"), path)
+
+
+def test_a_line_of_utf_16_may_not_be_endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path / "a.csv", ("1," * 2000 + "2\n").encode("utf-16"))
+    monkeypatch.setattr("cvxml.core.files.cells.MAX_LINE_BYTES", 1000)
+    assert "1000 bytes" in refusal(lambda p: files.read_table(p, encoding="utf-16"), path)
+    monkeypatch.undo()
+    put(path, ("1,2\n" * 9999).encode("utf-16"))
+    monkeypatch.setattr("cvxml.core.files.common.MAX_BYTES", 1000)
+    assert "1000 in all" in refusal(lambda p: files.read_table(p, encoding="utf-16"), path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
+@pytest.mark.parametrize(
+    ("row", "line", "column"),
+    [
+        (["1", '"2"x', "7"], 3, 2),
+        (['"1"x', "2", "7"], 3, 1),
+        (['"1"', '"a""b"x', "7"], 3, 2),
+        (["1", "2", '"a""b"c'], 3, 3),
+        (["1", '2"and3"', '"7'], 3, 3),
+        (['"1', "2", "7"], 3, 1),
+        (['"1\n\n"', '"2"x', "7"], 5, 2),
+        (['"1\n\n"', '"2', "7"], 3, 2),
+    ],
+)
+def test_a_quote_in_a_wrong_place_is_found(
+    tmp_path: Path, row: list[str], line: int, column: int, separator: str, packed: bool
+) -> None:
+    lines = [["a", "b", "label"], ["1", "2", "7"], row, ["3", "4", "8"]]
+    content = "".join(separator.join(cells) + "\n" for cells in lines).encode()
+    path = put(tmp_path / f"a.csv{'.gz' * packed}", gzip.compress(content) if packed else content)
+    for reader in (files.read_table, files.read_array):
+        assert f"line {line}, column {column}:" in refusal(reader, path)
+
+
+@pytest.mark.parametrize("separator", [",", "\t", " "])
+@pytest.mark.parametrize("drop", [None, "notes"])
+def test_a_cell_that_is_too_long_is_found(tmp_path: Path, drop: str | None, separator: str) -> None:
+    limit, path = csv.field_size_limit(), tmp_path / "a.csv"
+
+    def text(cell: str) -> str:
+        lines = [["a", "notes", "b", "label"], ["1", "hi", "2", "x"], ["3", cell, "4", "y"]]
+        return "".join(separator.join(cells) + "\n" for cells in lines)
+
+    def refused(cell: str) -> str:
+        message = refusal(lambda p: files.read_table(p, drop=drop), put(path, text(cell)))
+        assert str(limit) in message
+        assert "header" not in message
+        return message
+
+    assert files.read_table(put(path, text("w" * limit)), drop="notes")[0].tolist() == [
+        [1.0, 2.0],
+        [3.0, 4.0],
+    ]
+    assert "line 3, column 2:" in refused("w" * (limit + 1))
+    assert "line 3, column 2:" in refused(f'"{"w, " * limit}"')
+    found = re.search(r"lines 3 to (\d+), column 2:", refused('"w' + "\n1" * limit))  # nobody closed a quote
+    assert found
+    assert limit / 2 < int(found[1]) < limit
+    assert csv.field_size_limit() == limit
+
+
+def test_a_damaged_gzip_file_gets_no_advice_about_cells(tmp_path: Path) -> None:
+    path, whole = tmp_path / "a.csv.gz", gzip.compress(written().encode() * 50)
+    damaged = {
+        "cut": whole[: len(whole) // 2],
+        "end": whole[:-5],
+        "sum": whole[:-8] + b"\0\0\0\0" + whole[-4:],
+    }
+    damaged |= {"within": whole[:12] + b"\xff" * 9 + whole[21:], "behind": whole + b"more"}
+    for content in damaged.values():
+        message = refusal(files.read_table, put(path, content))
+        assert "compressed" in message
+        assert "header" not in message
+    message = refusal(files.read_table, put(path, written()))
+    assert "gzip" in message
+    assert "header" not in message

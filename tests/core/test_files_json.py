@@ -31,7 +31,7 @@ from tests.core.test_files import QUICK, attempt, put, refusal
         ("[1", ""),
         ('"open', ""),
         (b"[\xff]", "utf-8"),
-        (b"\xff\xfe[\x001\x00]\x00", "utf-8"),
+        (b"\xff\xfe[\x001\x00]\x00", "UTF-16"),
         ('["a\nb"]', "control character"),
         ("[" * 100_000, "64"),
         ("[" * 65 + "]" * 65, "64"),
@@ -162,3 +162,16 @@ def test_many_keys_are_refused() -> None:
     assert len(strict_json.parse_json("{" + keys + "}")) == strict_json.MAX_KEYS
     with pytest.raises(ValueError, match="keys"):
         strict_json.parse_json("{" + keys + ',"a":0}')
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    """Notepad and PowerShell write one, also in front of JSON."""
+    path = tmp_path / "a.json"
+    path.write_text(
+        '{"X": [[1.5, 2], [3, 4]], "y": ["a", "b"], "neighbors": [[1], [0]]}', encoding="utf-8-sig"
+    )
+    assert files.read_json(path)["y"] == ["a", "b"]  # type: ignore[index]
+    assert files.read_neighbors(path) == [[1], [0]]
+    assert files.read_array(path).tolist() == [[1.5, 2.0], [3.0, 4.0]]
+    assert files.read_table(path)[1].tolist() == ["a", "b"]
+    assert "UTF-16" in refusal(files.read_json, put(path, "[1]".encode("utf-16")))

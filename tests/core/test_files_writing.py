@@ -205,3 +205,20 @@ def test_a_write_leaves_the_handlers_of_others_alone(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGTERM, before)
     assert came == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of at most 255 bytes")
+@pytest.mark.parametrize("ending", [".json", ".npz"])
+def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path: Path, ending: str) -> None:
+    files.check_writable(tmp_path / ("a" * (255 - len(ending)) + ending))
+    for letters in (256, 5000):
+        message = refusal_of_name(tmp_path / ("a" * (letters - len(ending)) + ending))
+        assert "shorter" in message
+        assert "free space" not in message
+    assert os.listdir(tmp_path) == []
+
+
+def refusal_of_name(path: Path) -> str:
+    with pytest.raises(ValueError, match="written") as caught:
+        files.check_writable(path)
+    return str(caught.value)

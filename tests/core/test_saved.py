@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
+from cvxml.core.files import read_npz, write_npz
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Stationarity, Status
@@ -497,3 +499,85 @@ def test_a_file_in_a_folder_that_does_not_exist_is_about_the_folder(tmp_path: Pa
     with pytest.raises(ValueError, match=r"missing.*\bfolder\b") as caught:
         solution.save(tmp_path / "missing" / "a.json")
     assert "finite" not in str(caught.value)
+
+
+NEEDED = (
+    "format",
+    "version",
+    "method",
+    "params",
+    "X",
+    "y",
+    "neighbors",
+    "metric",
+    "dual",
+)  # docs/duality_files.md
+WRONG: tuple[Any, ...] = (None, "abc", 1, True, [1, 2], {}, [None], ["abc"], [[1], [2, 3]])
+
+
+def refusal_of(path: Path, content: dict[str, Any]) -> str:
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"solution") as refused:
+        cvxml.certify_solution(path)
+    cause = refused.value.__cause__
+    # Python's own text on a value that it did not expect says nothing of the file
+    assert cause is None or type(cause) is ValueError or isinstance(cause, KeyError)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("method", ["gmml", "mlsvm", "lmnn"])
+@pytest.mark.parametrize("field", NEEDED)
+def test_a_field_that_is_missing_or_of_another_kind_is_named(field: str, method: str, tmp_path: Path) -> None:
+    content = solved(method, SOME).to_dict()
+    assert field in refusal_of(tmp_path / "s.json", {k: v for k, v in content.items() if k != field})
+    for value in WRONG:
+        if (field, value) != ("version", 1):
+            assert field in refusal_of(tmp_path / "s.json", {**content, field: value}), value
+
+
+@pytest.mark.parametrize("method", ["gmml", "mlsvm", "rca"])
+def test_a_parameter_that_is_missing_is_named_and_claims_may_be_missing(method: str, tmp_path: Path) -> None:
+    content = solved(method, SOME).to_dict()
+    for name in content["params"]:
+        others = {k: v for k, v in content["params"].items() if k != name}
+        assert name in refusal_of(tmp_path / "s.json", {**content, "params": others})
+    bare = {name: content[name] for name in NEEDED}
+    (tmp_path / "s.json").write_text(json.dumps(bare))
+    assert cvxml.certify_solution(tmp_path / "s.json").verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize(("method", "name"), [("rca", "l"), ("lfda", "s"), ("gmml", "Y"), ("mlsvm", "u")])
+def test_a_dual_of_another_kind_is_named(method: str, name: str, tmp_path: Path) -> None:
+    content = solved(method, SOME).to_dict()
+    for value in WRONG:
+        dual = {**content["dual"], name: value}
+        assert re.search(rf"\bdual '?{name}\b", refusal_of(tmp_path / "s.json", {**content, "dual": dual})), (
+            value
+        )
+
+
+@pytest.mark.parametrize("header", ["[1, 2]", "null", '"x"', "{", "NaN"])
+def test_a_header_of_npz_that_is_no_object_is_named(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    solved("gmml", SOME).save(path)
+    write_npz(path, **{**read_npz(path), "header": np.array(header)})
+    with pytest.raises(ValueError, match=r"\bheader\b") as refused:
+        cvxml.load(path)
+    assert type(refused.value.__cause__) is ValueError
+
+
+@pytest.mark.parametrize("name", ["X", "metric", "y"])
+@pytest.mark.parametrize("value", [np.array("abc"), np.array(1.5), np.array(["a", "b"])])
+def test_an_array_of_npz_of_another_kind_is_named(name: str, value: Any, tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    solved("gmml", SOME).save(path)
+    write_npz(path, **{**read_npz(path), name: value})
+    with pytest.raises(ValueError, match=rf"solution: {name}\b"):
+        cvxml.load(path)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"s.json", ["s.json"]])
+def test_a_path_of_another_type_is_refused(path: Any) -> None:
+    for read in (cvxml.load, cvxml.datasets.read):
+        with pytest.raises(ValueError, match=r"\bpath\b"):
+            read(path)

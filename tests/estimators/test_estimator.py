@@ -318,3 +318,38 @@ def test_some_metrics_of_zeros_are_tested() -> None:
     with pytest.warns(UserWarning, match="metric is 0"):
         assert not cvxml.SCML().fit(*random_data(0, 30, 3)).components_.any()
     assert cvxml.LMNN().fit(*random_data(0, 30, 3)).components_.any()
+
+
+EVERY = [*(estimator for estimator, _ in LEARNERS), *CLASSIFIERS, WithinClass(shrinkage=0.1)]
+
+
+@pytest.mark.quick(8)
+@pytest.mark.parametrize("estimator", EVERY, ids=str)
+def test_numbers_in_an_array_of_objects_are_labels_as_for_solve(estimator: Any) -> None:
+    """Pandas makes such arrays, for example of a column that held other values before."""
+    X, y = random_data(3, n=24, d=3, classes=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = clone(estimator).fit(X, y)
+        for kind in (int, float, bool, np.int32):
+            labels = np.array([kind(label) for label in y], dtype=object)
+            found = clone(estimator).fit(X, labels)
+            np.testing.assert_array_equal(found.classes_, expected.classes_)
+            assert found.classes_.dtype.kind in "ifb"
+            if hasattr(found, "solution_"):
+                np.testing.assert_array_equal(found.solution_.metric, expected.solution_.metric)
+            if hasattr(found, "predict"):
+                np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+
+
+def test_objects_that_are_no_labels_are_refused() -> None:
+    X, y = random_data(3, n=24, d=3, classes=2)
+    for first in (None, 0.5, np.nan, "a", 2**63, -(2**63) - 1):
+        labels = np.array([first, *y.tolist()[1:]], dtype=object)
+        for estimator in (cvxml.MLSVM(), cvxml.GLML(alpha=0.1), cvxml.CrammerSingerSVM(), WithinClass()):
+            with pytest.raises(ValueError, match=r"\by\b|label"):
+                estimator.fit(X, labels)
+    # as real numbers, 2^53 + 1 and 2^53 would be one class
+    labels = np.array([2**53 + 1, 0.0, *y.tolist()[2:]], dtype=object)
+    with pytest.raises(ValueError, match=str(2**53 + 1)):
+        cvxml.MLSVM().fit(X, labels)

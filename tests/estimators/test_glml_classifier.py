@@ -162,3 +162,13 @@ def test_distances_and_votes_of_several_neighbours_are_those_of_the_loop() -> No
         most = max(map(votes.count, votes))
         assert said[i] == next(c for c in votes if votes.count(c) == most)
     assert (said != y[:60][near[:, 0]]).any()
+
+
+def test_parameters_that_are_changed_after_the_fit_are_refused_by_their_name() -> None:
+    X, y = real_data("iris", 30)
+    model = cvxml.GLML(alpha=0.1).fit(X, y)
+    for name, values in {"gamma": (-1.0, "x", None, np.nan), "n_neighbors": (31, 0, 2.5)}.items():
+        for value in values:
+            with pytest.raises(ValueError, match=f"^{name}"):
+                cvxml.GLML(alpha=0.1).fit(X, y).set_params(**{name: value}).predict(X)
+    assert model.set_params(gamma=1e9).predict(X).shape == (30,)

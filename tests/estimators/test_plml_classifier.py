@@ -57,3 +57,14 @@ def test_anchors_may_be_given_and_too_many_votes_are_refused() -> None:
 def test_the_defaults_are_those_of_the_method() -> None:
     X, y = random_data(4, n=30, d=2)
     assert cvxml.PLML().fit(X, y).solution_.params == cvxml.solve("plml", X, y).params
+
+
+def test_votes_that_are_changed_after_the_fit_are_refused_by_their_name() -> None:
+    X, y = real_data("iris", 30)
+    model = cvxml.PLML(2, 1).fit(X, y)
+    for votes in (31, 0, 2.5):
+        with pytest.raises(ValueError, match=r"^n_votes"):
+            model.set_params(n_votes=votes).predict(X)
+    with pytest.raises(ValueError, match=r"^n_neighbors"):
+        model.set_params(n_votes=1).kneighbors(X, n_neighbors=31)
+    assert model.set_params(n_neighbors=1000).predict(X).shape == (30,)  # a parameter of the fit alone

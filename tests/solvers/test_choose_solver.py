@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+import cvxml
+from cvxml.core.result import Status
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.least import Least
 from cvxml.family.losses.root import Root
@@ -40,3 +43,18 @@ def test_terms_without_a_solver_are_named(regularizer: Any, losses: list[Any]) -
     named = [type(regularizer), *map(type, losses), PairRows]
     assert all(kind.__name__ in said for kind in named)
     assert "PATH" in said
+
+
+@pytest.mark.parametrize(
+    ("method", "weights"), [("rtml", {}), ("rtml", {"width": 0.0}), ("frobmetric", {"C": 1000.0})]
+)
+def test_a_solver_that_ends_early_returns_no_metric_worse_than_0(
+    method: str, weights: dict[str, float]
+) -> None:
+    """A feature in other units: the steps so far lead to a larger objective than that of M = 0."""
+    X, y = np.random.default_rng(0).standard_normal((16, 3)) * [1.0, 1e4, 1.0], np.arange(16) % 2
+    with pytest.warns(ConvergenceWarning):
+        solution = cvxml.solve(method, X, y, max_iter=60, **weights)
+    assert solution.status is Status.MAX_ITER
+    at_zero = cvxml.evaluate(method, X, y, np.zeros((3, 3)), **weights).objective
+    assert solution.objective <= at_zero * (1 + 1e-12)

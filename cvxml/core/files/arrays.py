@@ -14,7 +14,7 @@ from cvxml.core.files.cells import Settled
 from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, named, naming, suffix_of
 from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
-from cvxml.core.files.strict_json import load_json, read_json
+from cvxml.core.files.strict_json import is_solution, load_json, of_solution
 from cvxml.core.metric import ROUNDED, is_rounded, refuse_rounded_integers
 from cvxml.core.short_repr import printable
 
@@ -95,7 +95,7 @@ def _read(value: object, name: str) -> tuple[NDArray[np.float64], bool]:
     try:
         shape = _shape(value, numbers)
     except _Refused as error:
-        place = f"{name or 'entry '}{error.place}: " if error.place else ""
+        place = f"{name or 'entry '}{error.place}: " if error.place else f"{name}: " if name else ""
         raise ValueError(f"{place}{error}") from None
     return real(np.frombuffer(numbers.found, dtype=np.float64).reshape(shape)), numbers.whole
 
@@ -132,6 +132,19 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
     )
 
 
+def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
+    """Return the array of a JSON object. In a saved solution, a parameter with the first name of `prefer` counts.
+
+    The points X of a solution are never taken for another parameter, such as a basis.
+    """
+    own = prefer[0]
+    if not is_solution(held):
+        return _choose(held, prefer)
+    if isinstance(held["params"].get(own), list):
+        return held["params"][own]
+    return _choose(held, prefer if own in OPTION else [name for name in prefer if name != "X"])
+
+
 def _of_npz(arrays: Mapping[str, Any], prefer: Sequence[str]) -> Any:
     """Return the only array, unless its name is that of another kind of array; else the first of `prefer`."""
     only = next(iter(arrays)) if len(arrays) == 1 else None
@@ -146,7 +159,8 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
       first line 0, 1, 2, ... may be a header, so the file is refused unless this is its only line. With `square` (a
       square matrix), it is refused unless it has as many lines as columns.
-    - .json: nested lists, or an object that holds one of `prefer`.
+    - .json: nested lists, or an object that holds one of `prefer`; of a saved solution, the parameter with the first
+      of these names.
 
     NaN and infinity are allowed in .npy and .npz only. Raises ValueError for anything else.
     """
@@ -158,21 +172,24 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
             return real(_of_npz(load_npz(path), prefer))
         if suffix == ".json":
             value = load_json(path)
-            return nested(_choose(value, prefer) if isinstance(value, dict) else value)
+            return nested(_of_json(value, prefer) if isinstance(value, dict) else value)
         held = load_csv(path, suffix.endswith(".gz"), labelled=False, square=square)
         held.refuse_rounded(range(held.width))
         held.refuse_infinite(list(range(held.width)))
         return held.numbers
 
 
-def read_indices(path: Path) -> object:
+def read_indices(path: Path, name: str = "") -> object:
     """Return rows of indices: an array (rows, columns) from lines of cells, or the content of a .json file.
 
-    A first line 0, 1, 2 is a row here, and not a header. Raises ValueError for anything else.
+    name: the parameter that takes the rows. If the .json file is a saved solution, this parameter of it is returned. A
+    first line 0, 1, 2 is a row here, and not a header. Raises ValueError for anything else.
     """
     suffix = suffix_of(path)
     if suffix == ".json":
-        return read_json(path)
+        with naming(path, "read", REMEDIES[suffix]):
+            value: object = load_json(path)
+            return of_solution(value, name) if name else value
     if not suffix.startswith(COLUMNS):
         raise ValueError(
             f"{named(path)}: rows of indices are read from {', '.join(COLUMNS)} or .json, not from {suffix}"

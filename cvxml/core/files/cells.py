@@ -9,7 +9,9 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -26,11 +28,17 @@ MAX_BLANK = 10**5
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " "}
 MARKS = ("point", "comma")
 _CHUNK_BYTES = 2**20
+_GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 UNICODE = "utf-8-sig"  # with or without the byte order mark that Excel writes
 
-_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _QUOTED = re.compile(r'"[^"]*("|$)')
+_BEHIND_QUOTES = re.compile(r'"[^"]*+(?:""[^"]*+)*+"([^"].*)', re.DOTALL)
+_UNCLOSED = re.compile(r'"[^"]*+(?:""[^"]*+)*+')
+QUOTES = (
+    'delete the quotes, or write them around the whole cell and each one within it twice, such as "a ""b"" c"'
+)
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,8 @@ def _choice(name: str, value: object) -> bool | None:
 
 
 def number(cell: str) -> float | None:
+    if not cell.isascii():
+        cell = cell.strip()  # web pages and word processors write a no-break space beside a number
     # float() also accepts 1_000 and digits of other scripts, which are more likely mistakes.
     if "_" in cell or not cell.isascii():
         return None
@@ -113,17 +123,39 @@ def _refuse_returns(count: int, line: str) -> None:
         )
 
 
+def _refuse_long(line: int, total: int) -> None:
+    """Refuse a line of more than MAX_LINE_BYTES, and a file of more than MAX_BYTES."""
+    if line > MAX_LINE_BYTES or total > common.MAX_BYTES:
+        raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
+
+
 def _refuse_unpacked(stream: BinaryIO) -> None:
     """Refuse a gzip file that unpacks to too many bytes, before its cells take even more memory and time."""
     most, total = max_unpacked(stream), 0
-    unpacked = gzip.GzipFile(fileobj=stream)
-    while chunk := unpacked.read(_CHUNK_BYTES):
-        total += len(chunk)
-        if total > most:
-            raise Unsettled(
-                f"it unpacks to more than {most} bytes, the limit for a file of its size; give the unpacked file"
-            )
+    head = stream.read(len(_GZIP))
+    if head and head != _GZIP:
+        raise Unsettled("it is not compressed by gzip; take .gz off its name, or compress it with gzip")
     stream.seek(0)
+    unpacked = gzip.GzipFile(fileobj=stream)
+    try:
+        while chunk := unpacked.read(_CHUNK_BYTES):
+            total += len(chunk)
+            if total > most:
+                raise Unsettled(
+                    f"it unpacks to more than {most} bytes, the limit for a file of its size; give the unpacked file"
+                )
+    except EOFError:
+        raise Unsettled(
+            "its compressed data are cut off before their end; copy or download it again"
+        ) from None
+    except (zlib.error, gzip.BadGzipFile) as error:
+        raise Unsettled(f"its compressed data are damaged ({error}); copy or download it again") from None
+    stream.seek(0)
+
+
+def _ends_by_byte(encoding: str) -> bool:
+    """Return True if a line ends with the byte 10 in this encoding, as in UTF-8, and unlike in UTF-16."""
+    return "a\n".encode(encoding).endswith(b"a\n")
 
 
 class Cells:
@@ -197,26 +229,45 @@ class Cells:
             return [text]
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
-        total, encoding = 0, self.asked.encoding or UNICODE
-        count = 0
+        encoding = self.asked.encoding or UNICODE
         if self.packed:
             _refuse_unpacked(stream)
-        readline = gzip.GzipFile(fileobj=stream).readline if self.packed else stream.readline
-        while raw := readline(MAX_LINE_BYTES + 1):
+        unpacked: Any = gzip.GzipFile(fileobj=stream) if self.packed else stream
+        lines = self._of_bytes if _ends_by_byte(encoding) else self._of_letters
+        for count, line in enumerate(lines(unpacked, encoding), 1):
+            _refuse_returns(count, line)
+            yield line
+
+    def _of_letters(self, unpacked: BinaryIO, encoding: str) -> Iterator[str]:
+        """Yield the lines of a file in an encoding such as UTF-16, whose bytes must be decoded to find the lines."""
+        text, count = io.TextIOWrapper(unpacked, encoding, newline="\n"), 0
+        try:
+            while line := text.readline(MAX_LINE_BYTES + 1):
+                _refuse_long(len(line), unpacked.tell())
+                yield line if count else line.removeprefix("\ufeff")
+                count += 1
+        except UnicodeError as error:
+            what = f"line {count + 1} or a later one is not {encoding} ({error})"
+            raise Unsettled(f"{what}; give another --encoding") from None
+        finally:
+            text.detach()  # the file is closed where it was opened
+
+    def _of_bytes(self, unpacked: BinaryIO, encoding: str) -> Iterator[str]:
+        total, count = 0, 0
+        while raw := unpacked.readline(MAX_LINE_BYTES + 1):
             total, count = total + len(raw), count + 1
-            if len(raw) > MAX_LINE_BYTES or total > common.MAX_BYTES:
-                raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
+            _refuse_long(len(raw), total)
             try:
                 line = raw.decode(encoding)
             except UnicodeDecodeError as error:
                 raise self._undecoded(count, raw, error) from None
-            _refuse_returns(count, line)
             yield line
             encoding = "utf-8" if encoding == UNICODE else encoding
 
     def _undecoded(self, line: int, raw: bytes, error: UnicodeDecodeError) -> Unsettled:
         if line == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return Unsettled("it is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)")
+            or_else = "" if self.plainly else ", or give --encoding utf-16"
+            return Unsettled(f"it is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8){or_else}")
         or_else = "" if self.plainly else ", or give --encoding, such as latin-1"
         named = "UTF-8" if error.encoding == "utf-8" else error.encoding
         what = f"line {line} is not {named} (byte {raw[error.start]:#x})"
@@ -242,7 +293,7 @@ class Cells:
 
         def leaves_numbers(sign: str) -> bool:
             others = [cell for cell in bare.split(sign) if any(other in cell for other in found)]
-            return all(map(_WITH_COMMA.fullmatch, others))
+            return all(_WITH_COMMA.fullmatch(cell.strip()) for cell in others)
 
         able = [sign for sign in found if leaves_numbers(sign)]
         if len(able) == 1:
@@ -258,32 +309,80 @@ class Cells:
         return csv.reader(given, delimiter=self.separator, skipinitialspace=spaced, strict=True)
 
     def _rows(self, skipped: int, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-        length = 0  # letters since the last row
+        since = io.StringIO()  # the text since the last row
+        begin = skipped + 1  # the number of its first line
         blank = 0
 
         def counted() -> Iterator[str]:
-            nonlocal length
             for line in lines:
-                length += len(line)
-                if length > MAX_LINE_BYTES:
-                    raise ValueError(f"a row has over {MAX_LINE_BYTES} letters, with line ends inside quotes")
+                since.write(line)
+                if since.tell() > MAX_LINE_BYTES:
+                    raise ValueError(
+                        f"the row of line {begin} has over {MAX_LINE_BYTES} letters, with line ends inside quotes"
+                    )
                 if self._is_wide(line):
                     raise ValueError(f"a line has over {MAX_COLUMNS} cells")
                 yield line
 
         reader = self._reader(counted())
-        for row in reader:
-            length = 0
-            if not row:
-                blank = self._blank(blank + 1, reader.line_num)
-                continue
-            line = skipped + reader.line_num
-            yield line, row if self.separator == "," else [self._with_point(line, cell) for cell in row]
+        try:
+            for row in reader:
+                since.seek(0)
+                since.truncate()
+                line = skipped + reader.line_num
+                begin = line + 1
+                if not row:
+                    blank = self._blank(blank + 1, reader.line_num)
+                    continue
+                yield line, row if self.separator == "," else [self._with_point(line, cell) for cell in row]
+        except csv.Error as error:
+            raise self._not_cells(begin, skipped + reader.line_num, since.getvalue(), error) from None
+
+    def _not_cells(self, begin: int, end: int, text: str, error: csv.Error) -> Unsettled:
+        """Return the error for a row that the csv module cannot split into cells.
+
+        begin, end: the numbers of its first line and of the line with the error. text: these lines.
+        """
+        cells, limit = self._as_written(text), csv.field_size_limit()
+        column = max(range(len(cells)), key=lambda k: len(cells[k]))
+        if len(cells[column]) > limit:
+            place, unclosed = f"line {end}, column {column + 1}", ""
+            if begin < end:
+                place, unclosed = (
+                    f"lines {begin} to {end}, column {column + 1}",
+                    "close the quotes of the cell, ",
+                )
+            remedy = f"{unclosed}shorten it, or delete the column from the file"
+            return Unsettled(f"{place}: a cell has more than {limit} letters, the limit; {remedy}")
+        for column, cell in enumerate(cells):
+            if found := _BEHIND_QUOTES.fullmatch(cell):
+                behind = (
+                    f"{found[1][:20]!r} follows the quotes of a cell, where {self.separator!r} is expected"
+                )
+                return Unsettled(f"line {end}, column {column + 1}: {behind}; {QUOTES}")
+            if _UNCLOSED.fullmatch(cell):
+                return Unsettled(
+                    f"line {begin}, column {column + 1}: the quotes of a cell are not closed; {QUOTES}"
+                )
+        return Unsettled(f"line {end}: {error}; {QUOTES}")
+
+    def _as_written(self, text: str) -> list[str]:
+        """Return the cells in the text of one row as they are written, with their quotes."""
+        text = text.rstrip("\r\n")
+        if self.separator == " ":
+            text = re.sub(" +", " ", text.strip(" "))
+        written = re.compile(f'(?:"[^"]*+(?:""[^"]*+)*+"?+)?[^{re.escape(self.separator)}]*+')
+        cells: list[str] = []
+        at = 0
+        while at <= len(text):
+            cells.append(written.match(text, at)[0])  # type: ignore[index]  # it matches everywhere
+            at += len(cells[-1]) + 1
+        return cells
 
     def _with_point(self, line: int, cell: str) -> str:
-        if "," in cell and self.asked.decimal != "point" and _WITH_COMMA.fullmatch(cell):
+        if "," in cell and self.asked.decimal != "point" and _WITH_COMMA.fullmatch(cell.strip()):
             self.comma = self.comma or cell.strip()
-            self.told_apart = self.told_apart or not _THOUSANDS.fullmatch(cell)
+            self.told_apart = self.told_apart or not _THOUSANDS.fullmatch(cell.strip())
             self._one_mark(line, cell)
             return cell.replace(",", ".")
         if "." in cell and not self.point and number(cell) is not None:

@@ -63,6 +63,8 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
         # if the file cannot be found or opened, advice about its content does not help
         if not isinstance(error, OSError):
             more = f"; {remedy}"
+        elif error.errno == errno.ENAMETOOLONG:
+            more = "; give a shorter name"
         elif doing == "read":
             more = _others(path)
         else:
@@ -87,9 +89,21 @@ def _ends(name: str) -> bool:
     return name.lower().endswith(tuple(REMEDIES))
 
 
+def check_path(path: object) -> str:
+    """Return the name of a file as text. Raises ValueError for anything else than a text or a path."""
+    if isinstance(path, str):
+        return path
+    name = os.fspath(path) if isinstance(path, os.PathLike) else None
+    if not isinstance(name, str):
+        raise ValueError(
+            f"path must be the name of a file, a text or a Path, got {printable(repr(path), 40)}"
+        )
+    return name
+
+
 def suffix_of(path: Path) -> str:
     """Return the ending of a data file, including .gz. Raises ValueError for a folder, and for any other ending."""
-    name = os.fspath(path).lower()
+    name = check_path(path).lower()
     for suffix in sorted(REMEDIES, key=len, reverse=True):
         if name.endswith(suffix):
             return suffix

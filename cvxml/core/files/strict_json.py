@@ -5,13 +5,17 @@ Strict means: every number is finite, no key is repeated, and sizes and nesting 
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import os
 import re
 from typing import Any
 
-from cvxml.core.files.common import FREE_BYTES, REMEDIES, Path, naming, open_regular
+from cvxml.core.files.common import FREE_BYTES, REMEDIES, Path, Unsettled, naming, open_regular
+from cvxml.core.short_repr import printable
+
+SOLUTION = "cvxml-solution"  # the field "format" of a saved solution
 
 MAX_JSON_BYTES = 256 * 1024**2
 MAX_DEPTH = 64  # nested brackets in JSON
@@ -81,7 +85,14 @@ def load_json(path: Path) -> Any:
     with open_regular(path) as stream:
         if os.fstat(stream.fileno()).st_size > MAX_JSON_BYTES:
             raise ValueError(f"it has more than {MAX_JSON_BYTES} bytes")
-        return parse_json(stream.read().decode("utf-8"))
+        return parse_json(_decoded(stream.read()))
+
+
+def _decoded(content: bytes) -> str:
+    """Return the text in UTF-8 bytes, without the byte order mark that some programs of Windows write."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise Unsettled("it is UTF-16, but JSON must be UTF-8; save it as UTF-8")
+    return content.decode("utf-8-sig")
 
 
 def parse_json(text: str, finite: bool = True) -> Any:
@@ -110,14 +121,36 @@ def read_json(path: Path) -> object:
         return value
 
 
-def read_neighbors(path: Path) -> list[list[int]]:
-    """Return the lists of row numbers (from 0) in a JSON file: a list of lists, or {"neighbors": ...}.
+def is_solution(value: object) -> bool:
+    """Return True for the content of a file that `Solution.save` wrote."""
+    return (
+        isinstance(value, dict) and value.get("format") == SOLUTION and isinstance(value.get("params"), dict)
+    )
 
-    Raises ValueError for anything else, including booleans, floats and negative numbers.
+
+def of_solution(value: Any, name: str) -> Any:
+    """Return the list of points with this parameter name in a saved solution; any other JSON value unchanged.
+
+    Raises ValueError for a solution without such a list, for example of a method that takes no such parameter.
+    """
+    if not is_solution(value):
+        return value
+    found = value.get("neighbors") if name == "neighbors" else value["params"].get(name)
+    if not found:
+        what = f"a solution of {printable(value.get('method'), 40)}, and its params hold no {name}"
+        raise Unsettled(f"it is {what}; give a file with {name}, or leave --{name.replace('_', '-')} out")
+    return found
+
+
+def read_neighbors(path: Path, name: str = "neighbors") -> list[list[int]]:
+    """Return the lists of row numbers (from 0) in a JSON file.
+
+    The file holds a list of lists, an object with a field `name` or "neighbors", or a saved solution whose `params`
+    hold `name`. Raises ValueError for anything else, including booleans, floats and negative numbers.
     """
     with naming(path, "read", "give a JSON list of lists of row numbers, counted from 0"):
-        value = load_json(path)
-        rows = value.get("neighbors") if isinstance(value, dict) else value
+        value = of_solution(load_json(path), name)
+        rows = value.get(name, value.get("neighbors")) if isinstance(value, dict) else value
         if not isinstance(rows, list):
             raise TypeError("it does not hold a list of lists")
         for place, row in enumerate(rows):

@@ -71,6 +71,8 @@ def check_writable(path: Path) -> None:
         target = os.path.realpath(path)
         if os.path.isdir(target):
             raise ValueError("it is a folder")
+        with suppress(FileNotFoundError):
+            os.stat(target)  # it fails for a name that is too long
         probe = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
         with _without_signals():
             with open(probe, "xb"):

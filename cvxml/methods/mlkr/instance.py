@@ -15,6 +15,8 @@ from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
 
+LARGEST = 1e60  # largest difference of two targets; the smallest is 1 / LARGEST
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -48,6 +50,11 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
         raise ValueError(
             "y is the same for all points: every metric predicts it, so no metric can be learnt; "
             "give targets that differ"
+        )
+    if not LARGEST**-1 <= np.ptp(targets) <= LARGEST:
+        raise ValueError(
+            f"y: the largest minus the smallest target must be between {1 / LARGEST:g} and {LARGEST:g}, got "
+            f"{np.ptp(targets):g}; rescale y, which does not change the optimal metric"
         )
     check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of all pairs of {n} points")
     if np.all(points == points[0]):

@@ -44,7 +44,7 @@ from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, instance, s
 from cvxml.methods.mlsvm.solver import Prove, best_proved, duals_of_zero, search, zero_metric
 from cvxml.solvers.family_method import FamilyMethod
 
-UNMOVED = 1e-4  # share of the objective: if the scale is smaller, the data hardly move the metric
+UNMOVED = 1e-4  # share of the objective: if the scale and the gain over A = 0 are smaller, A is nearly 0
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
@@ -207,6 +207,7 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
 
 def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
     usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
+    at_zero = usable / len(N.targets)  # the objective of A = 0
     notes = [
         f"{usable} of {len(N.targets)} points are usable (a target and an impostor among their neighbours)"
     ]
@@ -221,7 +222,7 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
             "A* = 0: the zero matrix is optimal for every lam, and all distances are 0. Next: a larger n_neighbors, "
             'neighborhood="per-class", or another method (docs/which_method.md)'
         )
-    elif proved and scale < UNMOVED * objective:
+    elif proved and max(scale, at_zero - objective) < UNMOVED * objective:
         notes.append(
             f"at this lam the data have little influence on the metric: lam/2 ||A||^2 is {scale / objective:.1g} of "
             "the objective; a smaller lam increases their influence"

@@ -247,7 +247,9 @@ class SSVM(StationaryMethod[Instance]):
         return {"n_neighbors": given.k, "C": given.C, "loss_matrix": given.Lam.tolist()}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        return found.notes if certificate.kind == "enumerated" else notes_on(found, certificate)
+        if certificate.kind == "enumerated":
+            return found.notes
+        return notes_on(found, certificate, self.objective(given, 0 * found.metric))
 
 
 def _latent(p: Instance, at: FloatArray | None) -> list[enumeration.Neighbors]:

@@ -25,7 +25,7 @@ from cvxml.methods.ssvm.step import Run, StepResult, StepSolver, cccp
 from cvxml.solvers.starts import each_start
 
 STARTS = ("zero", "identity", "relieff", "random")
-UNMOVED = 1e-4  # share of F: if ||W||^2 is smaller, the data hardly move the metric
+UNMOVED = 1e-4  # share of F: if ||W||^2 and the gain over W = 0 are smaller, W is nearly 0
 
 
 def search(
@@ -148,10 +148,11 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
     return (f"F by start: {each}",)
 
 
-def notes_on(found: Found, certificate: Certificate) -> list[str]:
+def notes_on(found: Found, certificate: Certificate, at_zero: float) -> list[str]:
+    """Return the notes for the user. at_zero: F of W = 0."""
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
-    if scale < UNMOVED * F:
+    if found.status is Status.STATIONARY and max(scale, at_zero - F) < UNMOVED * F:
         notes.append(
             f"at this C the data have little influence on the metric: ||W||^2 is {scale / F:.1g} of F; a larger "
             "C increases their influence"

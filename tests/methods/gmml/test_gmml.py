@@ -428,3 +428,15 @@ def test_the_ranks_of_differences_are_those_of_their_sums(pairs: Any) -> None:
         given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0, np.eye(points.shape[1]))
         for sum_of, linked in ((given.S, given.linked), (given.D, given.parted)):
             assert rank_along(points, linked) == sum_of.rank()
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 0.9])
+@pytest.mark.parametrize("seed", range(4))
+def test_an_eigenvalue_of_exactly_1_is_no_obstacle(weight: float, seed: int) -> None:
+    """With few pairs and mu = 1, S and D are the identity in some directions."""
+    X = np.random.default_rng(seed).standard_normal((8, 6))
+    pairs = {"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 4], [1, 5]]}
+    asked: dict[str, Any] = {"pairs": pairs, "mu": 1.0, "weight": weight}
+    solution = cvxml.solve("gmml", X, None, **asked)
+    assert solution.status is Status.CONVERGED
+    assert cvxml.check("gmml", X, None, solution.metric, **asked).verdict is Verdict.CERTIFIED

@@ -306,3 +306,10 @@ def test_what_a_misreading_computes_is_its_own_error_and_gradient(kind: str) -> 
     assert pytest.approx(at(Q), rel=1e-9) == F
     slope = (at(Q + 1e-6 * E) - at(Q - 1e-6 * E)) / 2e-6
     assert np.sum(G * E) == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e160])
+def test_targets_beyond_double_precision_are_refused(size: float) -> None:
+    X = np.random.default_rng(0).standard_normal((10, 2))
+    with pytest.raises(ValueError, match="rescale y"):
+        cvxml.solve("mlkr", X, size * np.arange(10), n_components=1)

@@ -289,3 +289,15 @@ def test_the_number_of_constraints_is_linear_in_the_points() -> None:
         )
     assert 0 < counts[1] <= 20
     assert counts == {1: counts[1], 2: 2 * counts[1], 4: 4 * counts[1]}
+
+
+@pytest.mark.parametrize(("lam", "told"), [(1e6, True), (1e-2, False), (1e-6, False)])
+def test_only_a_metric_that_is_nearly_0_has_the_note_on_the_influence_of_the_data(
+    lam: float, told: bool
+) -> None:
+    """For a small lam the scale is a small share of the objective too, but the metric stays as it is."""
+    X, y = real_data("iris", 150)
+    solution = cvxml.solve("mlsvm", X, y, lam=lam, neighborhood="per-class", n_neighbors=4)
+    assert solution.status is Status.CONVERGED
+    assert any("influence" in note for note in solution.notes) == told
+    assert (solution.certificate.scale < 1e-4 * solution.objective) == (lam != 1e-2)

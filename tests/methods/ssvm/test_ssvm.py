@@ -433,3 +433,13 @@ def test_the_radius_of_a_step_is_reached() -> None:
     assert proof.step is not None
     assert proof.step.gap == pytest.approx(25)
     assert proof.step.radius == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("C", "told"), [(1e-6, True), (1.0, False), (1e4, False)])
+def test_only_a_metric_that_is_nearly_0_has_the_note_on_the_influence_of_the_data(
+    C: float, told: bool
+) -> None:
+    X, y = np.random.default_rng(0).standard_normal((16, 3)), np.arange(16) % 2
+    solution = cvxml.solve("ssvm", X, y, C=C)
+    assert solution.status is Status.STATIONARY
+    assert any("influence" in note for note in solution.notes) == told
