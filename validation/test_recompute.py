@@ -268,7 +268,7 @@ REFUSED_STEPS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "below": ("3 points", lambda c: c["dual"]["q_index"][0].__setitem__(1, -1)),
     "above": ("3 points", lambda c: c["dual"]["q_index"][0].__setitem__(1, 20)),
     "half-an-index": ("3 points", lambda c: c["dual"]["q_index"][0].__setitem__(1, 0.5)),
-    "larger": ("3 points", lambda c: c["dual"]["q_index"][0].append(19)),
+    "larger": ("q_index", lambda c: c["dual"]["q_index"][0].append(19)),
     "labels": ("labels", lambda c: c["y"].pop()),
     "other-labels": ("no row", lambda c: c["y"].__setitem__(0, 2)),
     "one-class": ("cannot win", lambda c: c.update(y=[1, *[0] * 19])),

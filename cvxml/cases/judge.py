@@ -1729,7 +1729,7 @@ class MMC(Budget):
             points, (i, j) = self.floats(), index_columns(self.dissimilar)
             E = points[i] - points[j]
             D = np.maximum(np.sum((E @ at) * E, axis=1), 0.0)
-            dual = {"c": 1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))}
+            dual = {"c": (1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))).tolist()}
         c, _ = numbers(dual, "c", len(self.dissimilar))
         differ = np.array([(self.X[i] != self.X[j]).any() for i, j in self.dissimilar], bool)
         require((c[differ] > 0).all(), "the c of a pair of different points must be greater than 0")
