@@ -587,7 +587,8 @@ def neighbor_lists(lists, n):
 
 def numbers(dual, name, count):
     """The dual variable `name`, as integers and their unit. Raises ValueError unless it is `count` finite numbers."""
-    listed, holds = dual[name], "a list with one number" if count == 1 else f"a list of {count} numbers"
+    listed = dual[name].tolist() if isinstance(dual[name], np.ndarray) else dual[name]
+    holds = "a list with one number" if count == 1 else f"a list of {count} numbers"
     flat = isinstance(listed, list) and not any(isinstance(value, list) for value in listed)
     require(flat and len(listed) == count and are_finite(listed), f"{name} in dual must be {holds}")
     return whole(np.array(listed, float))
@@ -1729,7 +1730,7 @@ class MMC(Budget):
             points, (i, j) = self.floats(), index_columns(self.dissimilar)
             E = points[i] - points[j]
             D = np.maximum(np.sum((E @ at) * E, axis=1), 0.0)
-            dual = {"c": (1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))).tolist()}
+            dual = {"c": 1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))}
         c, _ = numbers(dual, "c", len(self.dissimilar))
         differ = np.array([(self.X[i] != self.X[j]).any() for i, j in self.dissimilar], bool)
         require((c[differ] > 0).all(), "the c of a pair of different points must be greater than 0")
