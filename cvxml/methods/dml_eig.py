@@ -349,7 +349,7 @@ class DMLEig(FamilyMethod[Instance]):
             8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
         ),
         sample("iris", 21),
-        verified("iris", 21),
+        verified("iris", 18),
         verified("balance", 24, raw=True),
         timed("iris"),
         timed("wine"),

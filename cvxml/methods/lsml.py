@@ -361,7 +361,7 @@ class LSML(FamilyMethod[Instance]):
         sample("wine", 20, prior="covariance", n_quadruplets=60),
         drawn(6, 14, 3, losses=SUM, n_quadruplets=50),
         verified("iris", 12, n_quadruplets=40),
-        verified("wine", 18, n_quadruplets=40),
+        verified("wine", 15, n_quadruplets=40),
         timed("iris"),
         timed("wine"),
     )

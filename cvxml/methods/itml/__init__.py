@@ -324,7 +324,7 @@ class ITML(FamilyMethod[Instance]):
         sample("wine", 20, prior="covariance", gamma=0.1),
         sample("iris", 16, bounds=(0.5, 4.0), gamma=0.5),
         verified("iris", 24, gamma=0.5),
-        verified("wine", 16),
+        verified("wine", 14),
         timed("iris"),
         timed("wine"),
     )

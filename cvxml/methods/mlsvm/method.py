@@ -89,7 +89,7 @@ class MLSVM(FamilyMethod[Instance]):
         sample("wine", 60, raw=True, lam=1.0, n_neighbors=5),
         sample("balance", 60, raw=True, lam=1.0),
         verified("iris", raw=True, lam=0.01),
-        verified("iris", 60, neighborhood="per-class"),
+        verified("iris", 45, neighborhood="per-class"),
         verified("wine"),
         verified("wine", 30, lam=0.01, neighborhood="per-class", n_neighbors=3),
         verified("breast_cancer", 22, n_neighbors=4),

@@ -249,7 +249,7 @@ class SSVM(StationaryMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         if certificate.kind == "enumerated":
             return found.notes
-        return notes_on(found, certificate, self.objective(given, 0 * found.metric))
+        return notes_on(found, certificate, lambda: self.objective(given, 0 * found.metric))
 
 
 def _latent(p: Instance, at: FloatArray | None) -> list[enumeration.Neighbors]:

@@ -8,6 +8,7 @@ branch_and_bound.py. F is the objective. h* is the set of neighbours of each poi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -148,11 +149,12 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
     return (f"F by start: {each}",)
 
 
-def notes_on(found: Found, certificate: Certificate, at_zero: float) -> list[str]:
-    """Return the notes for the user. at_zero: F of W = 0."""
+def notes_on(found: Found, certificate: Certificate, at_zero: Callable[[], float]) -> list[str]:
+    """Return the notes for the user. at_zero: computes F of W = 0, which takes as long as a step."""
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
-    if found.status is Status.STATIONARY and max(scale, at_zero - F) < UNMOVED * F:
+    is_small = found.status is Status.STATIONARY and scale < UNMOVED * F
+    if is_small and at_zero() - F < UNMOVED * F:
         notes.append(
             f"at this C the data have little influence on the metric: ||W||^2 is {scale / F:.1g} of F; a larger "
             "C increases their influence"
