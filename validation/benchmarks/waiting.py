@@ -36,6 +36,7 @@ ALTERNATIVES: list[tuple[str, str, dict[str, Any]]] = [
     ("schultz_joachims", "iris", {}),
     *(("mlsvm", "iris", {"lam": lam, "n_neighbors": 4}) for lam in (1.0, 0.01)),
     ("plml", "iris", {}),
+    *(("lfda", name, {"n_components": r}) for name, r in (("wine", 3), ("iris", 2))),
 ]
 SIZES = ((208, 60), (500, 60))
 REPORTS: list[tuple[str, int, int, dict[str, Any]]] = [
