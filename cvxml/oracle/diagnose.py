@@ -6,9 +6,9 @@ with its relative gap in the user's problem. The candidate is the metric that th
 
 Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
 relative gap is reported too. The second case is excluded for closed forms, which do not stop early, and for another
-value of a number, because other values explain the metric as well. In both cases the relative gap must be `SURELY`
-times smaller than in the user's problem. The absolute gap must be smaller too, because a problem of a large scale may
-allow more than the whole error.
+value of a number if the method has no search of weights (`_only_exactly`). In both cases the relative gap must be
+`SURELY` times smaller than in the user's problem. The absolute gap must be smaller too, because a problem of a large
+scale may allow more than the whole error.
 
 Fitted numbers. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. Such
 an explanation is named only if its relative gap is at most the tolerance and at most `FITTED` times that of the user's
@@ -154,8 +154,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
         if math.isfinite(own.share) and not explained:
             found += sifted(two_misreadings(judge, metric, read, own.share / PART))
             found += sifted(misread_weights(judge, metric, read, own.share / PART))
-    if asked.module.MAX_ITER == 1:  # a closed form has no run that could stop early
-        found = [each._replace(exactly=True) for each in found]
+    found = [each._replace(exactly=_only_exactly(each, asked)) for each in found]
     diagnosis = told(found, own, asked.tol, numbers(metric), beside, dropped)
     return diagnosis._replace(left_out=tuple(judge.left_out))
 
@@ -209,7 +208,7 @@ def told(
         each._replace(sentence=f"{each.sentence} (relative gap {each.left.share:.2g})")
         for each, gap in named
         if tol < each.left.share <= min(LOOSE, _capped_gap(gap) / SURELY)
-        and not (_is_chosen(each) or each.number or each.exactly)
+        and not (_is_chosen(each) or each.exactly)
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
@@ -410,6 +409,16 @@ def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
     """
     part = FITTED if _is_chosen(each) else 1 / SURELY
     return _is_less(each.left, own) and each.left.share <= min(tol, part * _capped_gap(own))
+
+
+def _only_exactly(each: Explanation, asked: Asked) -> bool:
+    """Return True if the explanation `each` may be named only with a gap of at most the tolerance.
+
+    A closed form has no run that could stop early. If only a number differs from the user's problem, and weights are
+    not searched for this method, another value of the number may explain the metric better.
+    """
+    closed_form = asked.module.MAX_ITER == 1
+    return each.exactly or closed_form or (each.number and not asked.module.WEIGHTS)
 
 
 def _is_near(each: Explanation, own: Left) -> bool:

@@ -313,7 +313,8 @@ def of(share: float, sentence: str = "it", **told_of: Any) -> Explanation:
         (1e-2, 0.5, {"fitted": 1}, None),
         # another number that was not
         (6e-4, 0.5, {"number": True}, None),
-        (4e-4, 0.5, {"number": True}, "most likely"),  # other numbers next to it explain the metric as well
+        (4e-4, 0.5, {"number": True}, "0.0004"),
+        (4e-4, 0.5, {"number": True, "exactly": True}, "most likely"),
         (2e-3, 5.0, {"number": True}, None),
         (1e-9, math.inf, {"gap": None}, "it"),
         (1e-2, math.inf, {"gap": None}, None),
