@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import cvxml
 from cvxml.core.balls import ball, cholesky_is_positive, ends, pivots, precision
-from cvxml.core.exact import Exact
+from cvxml.core.exact import Exact, integers
 from cvxml.core.integer_matrices import missing_to_psd, root_of
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
@@ -342,3 +342,11 @@ def test_exact_arithmetic_judges_the_matrix_itself_where_it_is_psd(L: float, lam
     assert report.verdict is not Verdict.CERTIFIED
     assert report.exact is not None
     assert report.exact.objective == objective
+
+
+@pytest.mark.parametrize("size", [2.0**80, 1.0, 5e-324])
+def test_floats_are_integers_times_a_power_of_two(size: float) -> None:
+    array = size * np.array([[0.0, 1.0, -3.0], [7.0, 0.0, 2.0**30]])
+    rows, exponent = integers(array)
+    found = [[Fraction(entry) * Fraction(2) ** exponent for entry in row] for row in rows]
+    assert found == [[Fraction(value) for value in row] for row in array.tolist()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import Question
+from cvxml.core.misreading import Misreading, OtherProblem, Question
 from cvxml.core.report import Report
 from cvxml.methods import get
+from cvxml.oracle import explanations
 from cvxml.oracle.diagnose import told as diagnosis_of
 from cvxml.oracle.explanations import Explanation, _has_no_scale
 from cvxml.oracle.judge import Left
@@ -286,3 +288,17 @@ def test_a_small_width_is_not_named_as_the_hinge() -> None:
     M = cvxml.solve("rtml", X, y, lam=10.0, width=0.0, tol=1e-10).metric
     (name,) = cvxml.check("rtml", X, y, M, lam=10.0, width=1.0).diagnosis
     assert get("rtml").MISREADINGS["hinge"].sentence in name
+
+
+@pytest.mark.parametrize(("number", "exactly"), [(True, False), (False, True), (False, False)])
+def test_the_second_misreading_keeps_the_limits_of_the_first(
+    number: bool, exactly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Misreading("the first", problem=lambda question: None, exactly=exactly)
+    base = OtherProblem(None, None, {})  # type: ignore[arg-type]
+    monkeypatch.setattr(explanations, "_partly", lambda *_: iter([(first, base, 0, number)]))
+    monkeypatch.setattr(explanations, "_read", lambda *_: Explanation(Left(1e-9), "both"))
+    judge = SimpleNamespace(method="rtml", late=False)
+    found = list(explanations.two_misreadings(judge, np.eye(2), {}, 0.1))  # type: ignore[arg-type]
+    assert found
+    assert {(each.number, each.exactly) for each in found} == {(number, exactly)}

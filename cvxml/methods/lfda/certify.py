@@ -97,8 +97,7 @@ def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tup
     Objective and distances are balls. root (d, q): a matrix R with R R^T close to M, if known.
     """
     psd, found = examine(M, given.X)
-    S_w, S_b = floats(given.known.S_w), floats(given.known.S_b)
-    T = axes(S_w, S_b, psd, given.r) if root is None else longest(given, root)
+    T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)
     of = figures(given.known, given.embedding, psd, T)
     error, distance = _root_above(of.error), _root_above(of.distance)
     seen = (found.asymmetry, found.min_eigenvalue, found.distance + distance, found.norm)
@@ -113,6 +112,6 @@ def longest(given: Instance, root: ArrayLike) -> FloatArray:
     """The r longest columns of root (d, q), compared exactly. Raises ValueError if it has fewer than r columns."""
     R = given_rows(root, given.X.shape[1], "root")
     if R.shape[1] < given.r:
-        raise ValueError(f"root has {R.shape[1]} columns, give n_components={given.r} or more")
+        raise ValueError(f"root has {R.shape[1]} columns; give at least n_components={given.r}")
     lengths = [sum(int(entry) ** 2 for entry in column) for column in whole(R)[0].transpose().tolist()]
     return R[:, sorted(range(len(lengths)), key=lambda k: -lengths[k])[: given.r]]

@@ -27,7 +27,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     all eigenvalues of S_b v = l S_w v in descending order; S_w and S_b (d, d); A (n, n), the affinities.
     """
     S_w, S_b = scatters(given.X, given.y, given.k, given.alpha)
-    T = axes(S_w, S_b, M, given.r)
+    T = axes(S_w, M, given.r)
     return {
         "objective": -float(np.trace(np.linalg.solve(T.T @ S_w @ T, T.T @ S_b @ T))),
         "T": transformation(S_w, S_b, T, given.embedding),

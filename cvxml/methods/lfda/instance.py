@@ -63,7 +63,7 @@ class Instance:
     def embedded(self, M: FloatArray) -> FloatArray:
         """The metric (d, d) that the embedding chooses for the range of M (d, d), in floats."""
         with precision(self.known.bits):
-            T = axes(floats(self.known.S_w), floats(self.known.S_b), M, self.r)
+            T = axes(floats(self.known.S_w), M, self.r)
             return floats(figures(self.known, self.embedding, M, T).metric)
 
 

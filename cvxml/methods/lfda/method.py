@@ -198,7 +198,7 @@ class LFDA(ConvexMethod[Instance]):
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
         """The components T^T (r, d), where T is the matrix of the embedding with M = T T^T."""
         S_w, S_b = floats(given.known.S_w), floats(given.known.S_b)
-        return transformation(S_w, S_b, axes(S_w, S_b, M, given.r), given.embedding).T
+        return transformation(S_w, S_b, axes(S_w, M, given.r), given.embedding).T
 
     def stored(self, given: Instance) -> dict[str, Any]:
         return {

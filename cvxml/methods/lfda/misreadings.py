@@ -30,7 +30,7 @@ def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
         given = question.checked(instance)
         S_w, S_b = change(given)
         M = examine(question.metric)[0]
-        T = transformation(S_w, S_b, axes(S_w, S_b, M, given.r), "plain")
+        T = transformation(S_w, S_b, axes(S_w, M, given.r), "plain")
         best = float(eigen(S_w, S_b)[0][::-1][: given.r].sum())
         theirs = transformation(S_w, S_b, T, given.embedding)
         metric = S_w @ theirs @ theirs.T

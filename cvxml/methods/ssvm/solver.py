@@ -150,7 +150,7 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
 
 
 def notes_on(found: Found, certificate: Certificate, at_zero: Callable[[], float]) -> list[str]:
-    """Return the notes for the user. at_zero: computes F of W = 0, which takes as long as a step."""
+    """Return the notes for the user. at_zero: computes F of W = 0."""
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     is_small = found.status is Status.STATIONARY and scale < UNMOVED * F

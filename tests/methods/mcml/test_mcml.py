@@ -331,3 +331,14 @@ def test_classes_of_one_point_and_metrics_too_large_are_refused() -> None:
         cvxml.solve("mcml", X, np.arange(18))
     with pytest.raises(ValueError, match="too large"):
         cvxml.certify("mcml", X, y, 1e200 * np.eye(3), solved("random").dual)
+
+
+def test_the_certificate_is_that_of_the_returned_metric() -> None:
+    """The solver proves a metric near 0, and then returns 0, which is as good."""
+    X, y = np.array([[-1.0], [1.0], [-0.9], [0.9]]), [0, 0, 1, 1]
+    solution = cvxml.solve("mcml", X, y)
+    assert not solution.metric.any()
+    assert (
+        solution.certificate.objective
+        == cvxml.certify("mcml", X, y, solution.metric, solution.dual).objective
+    )

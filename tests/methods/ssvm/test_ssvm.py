@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.neighbors import majority
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.core.run import Found
 from cvxml.methods.ssvm import enumeration
 from cvxml.methods.ssvm.algorithms import mean_change, sgd
 from cvxml.methods.ssvm.inference import (
@@ -29,7 +31,7 @@ from cvxml.methods.ssvm.inference import (
     targeted,
 )
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.solver import LiteralSteps, relieff
+from cvxml.methods.ssvm.solver import LiteralSteps, notes_on, relieff
 from cvxml.methods.ssvm.step import Columns, StepResult, StepSolver, cccp
 from tests.instances import objective_of, real_data
 
@@ -443,3 +445,11 @@ def test_only_a_metric_that_is_nearly_0_has_the_note_on_the_influence_of_the_dat
     solution = cvxml.solve("ssvm", X, y, C=C)
     assert solution.status is Status.STATIONARY
     assert any("influence" in note for note in solution.notes) == told
+
+
+@pytest.mark.parametrize(("status", "told"), [(Status.STATIONARY, 2), (Status.STALLED, 1)])
+def test_a_run_that_stalls_at_0_has_no_note_on_the_influence_of_the_data(status: Status, told: int) -> None:
+    """A larger C would not help: the step was not solved."""
+    found = Found(np.zeros((2, 2)), {}, status, 1)
+    certificate: Any = SimpleNamespace(objective=16.0, scale=0.0)
+    assert len(notes_on(found, certificate, lambda: 16.0)) == told
