@@ -28,6 +28,25 @@ SEVERAL = 8  # with more pairs than this per point, products with points are fas
 FAINT = 1e-2  # smallest length of a feature, relative to the longest image, that is used for its unit
 
 
+SPLITTER = 2.0**27 + 1  # a product with it separates the upper half of the digits of a float
+
+
+class Twice(NamedTuple):
+    """Numbers high + low, to about twice the working precision, and bounds of their errors, arrays of one shape."""
+
+    high: FloatArray
+    low: FloatArray
+    error: FloatArray
+
+    def times(self, w: FloatArray) -> Twice:
+        """The products with the floats w, which are broadcast."""
+        high, rest = two_product(self.high, w)
+        added = self.low * w
+        low = rest + added
+        error = np.abs(w) * self.error + 2 * EPS * (np.abs(rest) + np.abs(added)) + UNDERFLOW
+        return Twice(high, low, error)
+
+
 class Images(NamedTuple):
     """Computed rows `at` (n, r), and for each row a bound `error` (n,) of its Euclidean distance to the exact row."""
 
@@ -50,6 +69,28 @@ class Points(NamedTuple):
         z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
         own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
         return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
+
+    def entries_apart(self, i: Any, k: Any) -> tuple[FloatArray, FloatArray]:
+        """Differences (t, r) of the images of the points i (t,) and k (t,), and an error bound for each entry."""
+        z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
+        own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        return z, 2 * EPS * np.abs(z) + (own[i] + own[k])[:, None]
+
+    def of_columns(self, some: np.ndarray) -> Points:
+        """Only some entries of every image. some: a mask (r,)."""
+        return Points(self.high[:, some], self.low[:, some], self.error)
+
+    def squares_apart(self, i: Any, k: Any) -> Twice:
+        """The squared entries (t, r) of the differences of the images of the points i (t,) and k (t,)."""
+        high, rest = two_sum(self.high[i], -self.high[k])
+        low = rest + (self.low[i] - self.low[k])
+        own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        apart = (own[i] + own[k])[:, None] + 2 * EPS**2 * np.abs(high)
+        square, rest = two_product(high, high)
+        beside = 2 * high * low
+        error = 2 * EPS * (np.abs(rest) + np.abs(beside)) + low**2
+        error += (2 * (np.abs(high) + np.abs(low)) + apart) * apart
+        return Twice(square, rest + beside, error * (1 + 1e-6) + UNDERFLOW)
 
 
 class Distances(NamedTuple):
@@ -233,6 +274,20 @@ def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
+
+
+def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The rounded product a b, and its rounding error, which is exact but for underflow (G. Veltkamp, T. Dekker)."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    p = a * b
+    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two floats with the sum a. Each has at most half of the digits of a float."""
+    scaled = SPLITTER * a
+    high = scaled - (scaled - a)
+    return high, a - high
 
 
 def doubled(terms: FloatArray) -> FloatArray:

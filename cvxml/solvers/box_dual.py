@@ -8,6 +8,7 @@ linear loss <C, M> is allowed too. The dual, written as a minimization, is
 
 where P_+ replaces negative eigenvalues by 0. The metric of any a is M = P_+(G) / lam, and the gradient of the dual is
 v - 1 + g a at this metric. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method.
+If rows differ much in scale, it needs very many steps. Then the interior-point method of box_interior.py takes over.
 The points are scaled to a size of about 1, and lam is given in the same units.
 
 PLML has m metrics, with one matrix G for each (methods/plml/blocks.py). So G has the shape (m, d, d). For other methods
@@ -16,7 +17,7 @@ m = 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -33,7 +34,8 @@ from cvxml.family.rows.base import Duals, places
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
-from cvxml.solvers.cone_dual import At, ConeDual, Search
+from cvxml.solvers.box_interior import interior
+from cvxml.solvers.cone_dual import At, ConeDual, OwnMetric, Search, patience_for
 from cvxml.solvers.feasible_sets import Boxes
 from cvxml.solvers.newton import Derivative
 
@@ -131,17 +133,25 @@ class BoxDual(ConeDual):
 
         With the second part, g/2 ||a||^2 is a squared norm of the image too.
         """
-        G = _squares(self.E, self.shares * (self.B.T @ a)[:, None]) - self.C
+        G = self.linear(a) - self.C
         return np.concatenate([G.ravel(), np.sqrt(self.lam * self.width) * a if self.width.any() else a[:0]])
+
+    def linear(self, a: FloatArray) -> FloatArray:
+        """sum_t a_t V_t (m, d, d)."""
+        return _squares(self.E, self.shares * (self.B.T @ a)[:, None])
+
+    def values(self, M: FloatArray) -> FloatArray:
+        """v (t,), the values <V_t, M> of the rows for M (m, d, d)."""
+        D = np.stack([quadratic(self.E, own) for own in M], axis=1)
+        v: FloatArray = self.B @ np.sum(self.shares * D, axis=1)
+        return v
 
     def matrices(self, image: FloatArray) -> FloatArray:
         """The part G (m, d, d) of an image."""
         return image[: self.C.size].reshape(self.C.shape)
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        D = np.stack([quadratic(self.E, M) for M in self.metric(values, vectors)], axis=1)
-        v: FloatArray = self.B @ np.sum(self.shares * D, axis=1)
-        return v
+        return self.values(self.metric(values, vectors))
 
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
@@ -193,13 +203,38 @@ class Boxed:
         if start is not None:
             starts.append(dual.of(start))
         self.at = min((dual.at(a) for a in starts), key=lambda at: at.value)
-        self.points = Search(dual, dual.lam, np.inf).points(self.at)
-        next(self.points)
+        self.points = self._points()
+
+    def _points(self) -> Iterator[At]:
+        """Points of the gradient and Newton steps, then of the interior-point method, and then of steps again.
+
+        The interior-point method starts late, because it is only needed if rows differ much in scale. After it, steps
+        go on from the best point, and then from the last point of the first steps.
+        """
+        dual = self.dual
+        d, m = dual.E.shape[1], dual.shares.shape[1]
+        patience = patience_for(dual, len(dual.low), d, m)
+        first = Search(dual, dual.lam, np.inf)
+        points = self._of(first)
+        while first.iteration < patience:
+            at = next(points, None)
+            if at is None:
+                break
+            yield at
+        if patience < np.inf:
+            yield from (OwnMetric(dual, dual.feasible.project(a), M) for a, M in interior(dual))
+            yield from self._of(Search(dual, dual.lam, np.inf))
+            yield from points
+
+    def _of(self, search: Search) -> Iterator[At]:
+        """The points of a search from the present one on, without this one."""
+        start = self.dual.at(self.at.v)
+        return (at for at, _ in islice(search.points(start), 1, None))
 
     def step(self) -> bool:
         """Run until the gap has halved, for at most `LOOKS` iterates; False if the solver has ended."""
         before, seen = self.at, 0
-        for at, _ in islice(self.points, LOOKS):
+        for at in islice(self.points, LOOKS):
             seen += 1
             self.at = min(self.at, at, key=lambda point: point.gap)
             if self.at.gap <= SHARE_OF_GAP * before.gap:

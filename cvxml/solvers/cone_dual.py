@@ -23,6 +23,7 @@ feasible v.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
@@ -47,6 +48,9 @@ NO_GAP = 1e-20  # a relative gap below this is rounding only
 SHORT = 0.1  # a Newton step shortened below this fraction ends the rounds
 REACH = 1e4  # first length of a Newton step, in gradient steps
 MODEL_STEPS = 4  # Newton steps in one model
+PATIENCE = 100  # gradient steps and Newton rounds before an interior-point method, at least
+INTERIOR_STEPS = 40  # iterations that an interior-point method needs
+OF_A_STEP = 5e6  # the overhead of such an iteration, as a number of multiplications
 ROUNDING = 1e-13  # relative to the longest range: a step moved less than this by the projection was feasible
 
 
@@ -162,13 +166,18 @@ class At:
     @cached_property
     def scale(self) -> float:
         """The regularizer lam/2 ||A||^2 of the metric."""
+        return self.paid
+
+    @cached_property
+    def paid(self) -> float:
+        """||P_+(G)||^2 / (2 lam)."""
         return self.dual.quadratic(self.values)
 
     @cached_property
     def value(self) -> float:
         """The dual objective at v, plus a constant. With this constant, no digits are lost by cancellation."""
         spread = float(np.sum(self.dual.width * self.v**2)) / 2
-        return self.scale + spread + float(self.dual.unpaid(self.v).sum())
+        return self.paid + spread + float(self.dual.unpaid(self.v).sum())
 
     @cached_property
     def gap(self) -> float:
@@ -198,6 +207,37 @@ class At:
 
     def metric(self) -> FloatArray:
         return self.dual.metric(self.values, self.vectors)
+
+
+class OwnMetric(At):
+    """A feasible v with any psd metric M, instead of P_+(G) / lam.
+
+    Near the optimum, an interior-point method has M and v with a small gap. Its M is often far closer to the optimum
+    than P_+(G) / lam, because a small error of v changes P_+(G) by the square root of this error.
+    """
+
+    def __init__(self, dual: ConeDual, v: FloatArray, M: FloatArray):
+        super().__init__(dual, v, dual.image(v))
+        self.M = M
+        values, vectors = np.linalg.eigh(M)
+        self.margins = dual.margins(dual.lam * np.maximum(values, 0), vectors)
+
+    @cached_property
+    def scale(self) -> float:
+        return self.dual.lam / 2 * float(np.sum(self.M**2))
+
+    @cached_property
+    def gap(self) -> float:
+        """The gap of v, plus lam/2 ||M||^2 - <M, G> + ||P_+(G)||^2 / (2 lam) as a sum of terms >= 0."""
+        dual, Q = self.dual, self.vectors
+        seen = np.swapaxes(Q, -1, -2) @ self.M @ Q
+        positive = dual.positive(self.values) / dual.lam
+        unlike = seen - positive[..., None, :] * np.eye(seen.shape[-1])
+        negative = np.maximum(-self.values, 0) * np.maximum(np.diagonal(seen, axis1=-2, axis2=-1), 0)
+        return dual.gap(self) + dual.lam / 2 * float(np.sum(unlike**2)) + float(np.sum(negative))
+
+    def metric(self) -> FloatArray:
+        return self.M
 
 
 class Model:
@@ -402,3 +442,16 @@ class Search:
         pairs = float(np.sum(positive * at.values.shape[-1] - positive * (positive - 1) / 2))
         face = float(np.count_nonzero(self.dual.feasible.moves(at.v, at.slope)))
         return face * pairs * min(face, pairs) / self.dual.cost
+
+
+def patience_for(dual: ConeDual, rows: int, d: int, metrics: int = 1) -> float:
+    """The number of gradient steps and Newton rounds before an interior-point method: `PATIENCE`, or more.
+
+    So many steps take about as long as the 40 iterations of that method. Returns inf if its equations are too large.
+
+    rows: the number of rows of its equations. d: the number of features. metrics: the number of metrics.
+    """
+    pairs = metrics * d * (d + 1) / 2
+    if float(rows) * pairs > MAX_ENTRIES:
+        return math.inf
+    return max(PATIENCE, float(INTERIOR_STEPS * (rows * pairs**2 + OF_A_STEP) / dual.cost))

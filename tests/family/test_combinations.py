@@ -11,6 +11,7 @@ import pytest
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers import combinations
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights, projected
 from cvxml.family.rows.base import Weights
@@ -62,6 +63,54 @@ def test_gains_are_those_of_weights_that_are_rounded_a_few_times_more(share: flo
     others = np.array([Fraction(weight) * Fraction(share) for weight in w.tolist()])
     (exact,) = of.exact_gains(plane(X), Weights(G.pairs, others))
     assert abs(Fraction(float(c[0])) - exact) <= error[0]
+
+
+def cancelling(seed: int, exact: bool) -> tuple[NormOfCombination, FloatArray, Weights]:
+    """Vectors of different scale. Every pair is listed twice, and its two weights nearly cancel."""
+    X, B, G, rng = drawn(seed, "many")
+    B *= 10.0 ** rng.uniform(-2, 0, (len(B), 1))
+    pairs, w = np.concatenate([G.pairs, G.pairs]), np.abs(G.w)
+    return NormOfCombination(X, B), X, Weights(pairs, np.concatenate([w, w * (2.0**-35 - 1)]), exact)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_gains_that_cancel_are_within_their_error(seed: int, exact: bool) -> None:
+    of, X, G = cancelling(seed, exact)
+    c = of.gains(G)
+    for ours, wide, value in zip(c.mid.tolist(), c.rad.tolist(), of.exact_gains(plane(X), G), strict=True):
+        assert abs(Fraction(ours) - value) <= wide
+    size = np.abs(G.w) @ ((X[G.pairs[:, 0]] - X[G.pairs[:, 1]]) @ of.B.T) ** 2
+    assert (np.abs(c.mid) <= 1e-9 * size).all()
+    assert (c.rad <= 1e-9 * np.abs(c.mid)).all() == exact
+    if not exact:  # then the weights may be rounded a few times more
+        for share in (1 + 2.0**-51, 1 - 2.0**-51):
+            away = [Fraction(w) * Fraction(share if k % 2 else 1) for k, w in enumerate(G.w.tolist())]
+            others = of.exact_gains(plane(X), Weights(G.pairs, np.array(away)))
+            for ours, wide, value in zip(c.mid.tolist(), c.rad.tolist(), others, strict=True):
+                assert abs(Fraction(ours) - value) <= wide
+
+
+def test_gains_near_overflow_are_those_of_plain_arithmetic() -> None:
+    """Halves of numbers near 1e300 overflow, so these gains keep their first error."""
+    X, B = np.array([[1e75], [-1e75], [0.0], [0.7e75]]), np.array([[1e75]])
+    of = SumOfWeights(X, B, 1.0)
+    G = Weights(np.array([[0, 1], [0, 2], [1, 3]]), np.array([1.0, -3.9, -0.03]), exact=True)
+    c = of.gains(G)
+    (exact,) = of.exact_gains(plane(X), G)
+    assert np.isfinite(c.mid).all()
+    assert abs(Fraction(float(c.mid[0])) - exact) <= Fraction(float(c.rad[0]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_multiple_stays_feasible_where_gains_cancel(seed: int) -> None:
+    """A multiple rounds every weight, which changes a gain by far more than its error."""
+    of, X, G = cancelling(seed, True)
+    largest = float(np.max(of.gains(G).mid))
+    weights = SumOfWeights(X, of.B, largest / 3)
+    t = weights.best_multiple(G, ConjugateOnRay(lambda t: t, 10.0))
+    assert t == pytest.approx(1 / 3, rel=1e-3)
+    assert weights.bound(Weights(G.pairs, G.w * t, exact=True)).value == 0
 
 
 def test_gains_of_points_that_are_far_and_nearly_equal_are_counted_as_lost() -> None:

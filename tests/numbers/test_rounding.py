@@ -24,6 +24,7 @@ from cvxml.numbers.rounding import (
     seen,
     squares_of,
     squares_of_pairs,
+    two_product,
 )
 
 SEEDS = pytest.mark.parametrize("seed", range(8))
@@ -339,3 +340,46 @@ def test_a_sum_of_squares_does_not_depend_on_its_blocks(monkeypatch: pytest.Monk
     assert np.abs(S - whole_of).max() <= error + moved < 1e-8
     slow = sum(a * np.outer(X[i] - X[j], X[i] - X[j]) for (i, j), a in zip(pairs, w, strict=True))
     assert np.abs(S - slow).max() <= moved
+
+
+@SEEDS
+def test_products_and_their_rounding_errors_are_exact_together(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (rng.standard_normal(20) * 10.0 ** rng.integers(-60, 60, 20) for _ in range(2))
+    p, e = two_product(a, b)
+    for factors, product, error in zip(zip(a, b, strict=True), p, e, strict=True):
+        assert Fraction(float(factors[0])) * Fraction(float(factors[1])) == Fraction(
+            float(product)
+        ) + Fraction(float(error))
+
+
+@SEEDS
+def test_squares_of_differences_keep_twice_the_digits(seed: int) -> None:
+    X, T = nearly_flat(seed)
+    exact, t = whole(X), whole(T)
+    w = np.random.default_rng(seed).standard_normal(7)
+    for i in range(7):
+        own = points(X, T).squares_apart(i, np.arange(7))
+        for terms, factors in ((own, np.ones(7)), (own.times(w[:, None]), w)):
+            for k in range(7):
+                e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
+                for c in range(2):
+                    square = Fraction(float(factors[k])) * sum(e[a] * t[a][c] for a in range(2)) ** 2
+                    near = Fraction(float(terms.high[k, c])) + Fraction(float(terms.low[k, c]))
+                    assert abs(near - square) <= Fraction(float(terms.error[k, c]))
+                    size = float(np.sum((np.abs(X[i]) + np.abs(X[k])) @ np.abs(T)))
+                    assert terms.error[k, c] <= 1e-28 * (1 + abs(factors[k])) * size**2
+
+
+@SEEDS
+def test_entries_of_differences_have_an_error_of_their_own_size(seed: int) -> None:
+    X, T = nearly_flat(seed)
+    T = T * [1.0, 1e-9]  # a column that is far smaller
+    exact, t = whole(X), whole(T)
+    z, error = points(X, T).entries_apart(0, np.arange(1, 7))
+    for k in range(6):
+        e = [a - b for a, b in zip(exact[0], exact[k + 1], strict=True)]
+        for c in range(2):
+            missed = sum(e[a] * t[a][c] for a in range(2)) - Fraction(float(z[k, c]))
+            assert abs(missed) <= Fraction(float(error[k, c]))
+            assert error[k, c] <= 1e-15 * abs(z[k, c]) + 1e-24 * np.abs(T).max()

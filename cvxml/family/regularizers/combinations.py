@@ -32,6 +32,7 @@ from cvxml.core.integer_matrices import given_rows, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 from cvxml.family.losses.base import SHARES, ConjugateOnRay
 from cvxml.family.regularizers.base import (
+    ROUNDINGS,
     ByFormulas,
     JudgedMatrix,
     SeenBy,
@@ -49,6 +50,7 @@ from cvxml.numbers.vocabulary import exact, like, square, total
 
 ROUNDS = 4  # at most this many corrections of N; usually the second one repairs the rounding of the first
 ROOM = 1 + 1e-6  # factor that covers products of errors
+UNCLEAR = 1e-9  # c_k is computed more accurately if its error is above this fraction of the largest c_k
 SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to allow for later rounding
 
 
@@ -83,6 +85,13 @@ class Combined(SeenBy):
         return Distances(D, error + 2 * (beside[i, None] + beside))
 
 
+class _Gains(NamedTuple):
+    """The numbers c_k = b_k^T G b_k, and the sum `size` (K,) of the absolute values of their terms."""
+
+    c: Enclosure
+    size: FloatArray
+
+
 class Combinations(ByFormulas):
     """Base of the two regularizers of metrics sum_k w_k b_k b_k^T. B (K, d): the vectors b_k as rows."""
 
@@ -104,23 +113,55 @@ class Combinations(ByFormulas):
         )
         return JudgedMatrix(view, feasibility, finite, not A.any())
 
-    @of_last
     def gains(self, G: Weights) -> Enclosure:
-        """The numbers c_k = b_k^T G b_k, (K,). The radii also hold if every weight is rounded a few times more."""
+        """The numbers c_k = b_k^T G b_k, (K,). The radii allow for weights that are not exact."""
+        return self._gains(G).c
+
+    @of_last
+    def _gains(self, G: Weights) -> _Gains:
+        """The numbers c_k and their sizes. Where an error is not negligible, c_k is computed again (`_finely`)."""
         K, used = len(self.B), np.asarray(G.w != 0)
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
         step = max(1, BLOCK // K)
-        for first in watched(range(0, len(w), step)):
-            part = slice(first, first + step)
-            z, error = self.images.apart(*pairs[part].T)
+        parts = [slice(first, first + step) for first in range(0, len(w), step)]
+        for part in watched(parts):
+            z, error = self.images.entries_apart(*pairs[part].T)
             sums.append(doubled((w[part, None] * z**2).T))
             size += np.abs(w[part]) @ z**2
-            # the error bound of a row also bounds the error of each entry
-            moved += np.abs(w[part] * error) @ (2 * np.abs(z) + error[:, None])
+            moved += np.abs(w[part]) @ (error * (2 * np.abs(z) + error))
         # a few roundings of each term, and the last rounding of each sum in twice the working precision
         rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
-        return Enclosure(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
+        mid, rad = np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW
+        unclear = rad > UNCLEAR * mid.max(initial=0.0)
+        if unclear.any() and len(w) and np.isfinite(size).all():
+            with np.errstate(over="ignore", invalid="ignore"):
+                fine = self._finely(pairs, w, unclear)
+            error = (fine.rad + (0.0 if G.exact else ROUNDINGS * EPS) * size[unclear]) * ROOM + UNDERFLOW
+            better = error < rad[unclear]  # False if a product of halves has overflowed
+            mid[unclear] = np.where(better, fine.mid, mid[unclear])
+            rad[unclear] = np.where(better, error, rad[unclear])
+        return _Gains(Enclosure(mid, rad), size)
+
+    def _finely(self, pairs: IntArray, w: FloatArray, some: np.ndarray) -> Enclosure:
+        """The numbers c_k for the vectors k of the mask `some`, with products to twice the working precision.
+
+        The weights w (p,) of the pairs (p, 2) are taken as exact.
+        """
+        seen, K = self.images.of_columns(some), int(some.sum())
+        sums, error = [], np.zeros(K)
+        size = np.zeros(K)
+        step = max(1, BLOCK // K)
+        parts = [slice(first, first + step) for first in range(0, len(w), step)]
+        for part in watched(parts):
+            terms = seen.squares_apart(*pairs[part].T).times(w[part, None])
+            sums += [doubled(terms.high.T), terms.low.sum(axis=0)]
+            size += np.abs(terms.high).sum(axis=0)
+            error += terms.error.sum(axis=0) + len(w) * EPS * np.abs(terms.low).sum(axis=0)
+            error += EPS * np.abs(sums[-2])
+        mid = doubled(np.stack(sums, axis=1))
+        error += EPS * np.abs(mid) + (len(w) + len(sums)) ** 2 * EPS**2 * size
+        return Enclosure(mid, error)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """The combination of the b_k b_k^T that is nearest to A (d, d), in rationals.
@@ -165,8 +206,9 @@ class SumOfWeights(Combinations):
 
         ray: the function t -> k(t a) of the losses.
         """
-        c = self.gains(G)
-        most = float(np.max(c.mid + 2 * c.rad))  # twice the error, because a multiple rounds c again
+        c, size = self._gains(G)
+        # a multiple rounds every weight, and c is then computed again
+        most = float(np.max(c.mid + 2 * c.rad + EPS * size))
         if not math.isfinite(most):
             return 0.0
         longest = float(self.beta) / most * SHORTER if most > 0 else math.inf

@@ -31,10 +31,14 @@ class Duals(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The matrix sum_p w_p X_p, X_ij = (x_i - x_j)(x_i - x_j)^T, given by its weights on pairs."""
+    """The matrix sum_p w_p X_p, X_ij = (x_i - x_j)(x_i - x_j)^T, given by its weights on pairs.
+
+    exact: True if every weight is a dual variable or its negative. Else it may be rounded a few times.
+    """
 
     pairs: IntArray  # (p, 2)
     w: FloatArray  # (p,)
+    exact: bool = False
 
 
 def places(keys: IntArray, wanted: IntArray) -> tuple[IntArray, Any]:

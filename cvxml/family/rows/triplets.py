@@ -125,9 +125,8 @@ class Triplets(NamedTuple):
     def weights(self, duals: Duals) -> Weights:
         """The matrix sum_t a_t (X_il - X_ij) as weights on pairs, X_ij = (x_i - x_j)(x_i - x_j)^T."""
         triplets = self.named(duals)
-        return Weights(
-            np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([duals.a, -duals.a])
-        )
+        pairs = np.concatenate([triplets[:, [0, 2]], triplets[:, :2]])
+        return Weights(pairs, np.concatenate([duals.a, -duals.a]), exact=True)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         keep = self.within(labels, duals.key)

@@ -15,8 +15,7 @@ are zero. The first factors are multipliers, and the second factors are their sl
 The method drives all products to zero together (Mehrotra's predictor and corrector). Arrays (rows, K) have K places for
 the neighbours of each row: impostors with u, targets with w, and padding.
 
-The linear equations for the step of A have the matrix lam I + W^-1 (x) W^-1 + B^T B, where W is the Nesterov-Todd
-scaling of A and S. The first two terms are diagonal in the eigenbasis of W. B has one row for each neighbour, which is
+The linear equations for the step of A are those of solvers/scaling.py. B has one row for each neighbour, which is
 centred: the weighted mean over the impostors, or over the targets, of its point is subtracted. B also has one row for
 each point. All iterates are strictly feasible, so each of them gives a bound. S is recomputed in every iteration, and
 never updated.
@@ -29,11 +28,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.work import FACTORISING, doing
+from cvxml.solvers.scaling import Scaling
 
 
 class Rows(NamedTuple):
@@ -72,8 +72,12 @@ class Direction(NamedTuple):
     S_scaled: FloatArray
 
 
-def interior(edges: FloatArray, sign: FloatArray, lam: float, cap: float) -> Iterator[FloatArray]:
-    """Yield feasible dual variables v (rows, K) that approach the optimum, until rounding stops the method.
+def interior(
+    edges: FloatArray, sign: FloatArray, lam: float, cap: float
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield feasible dual variables v (rows, K) with metrics A (d, d), until rounding stops the method.
+
+    They approach the optimum. The metrics are positive definite, up to rounding.
 
     edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding. v:
     u for impostors, w for targets.
@@ -89,8 +93,6 @@ class _Interior:
         self.up, self.down, self.real = sign > 0, sign < 0, sign != 0
         self.edges = np.where(self.real[:, :, None], edges, 0.0)
         self.flat = self.edges.reshape(-1, self.d)
-        self.a, self.b = np.triu_indices(self.d)
-        self.twice = np.where(self.a == self.b, 1.0, np.sqrt(2))
 
     def distances(self, A: FloatArray) -> FloatArray:
         D: FloatArray = np.einsum("pd,pd->p", self.flat @ A, self.flat).reshape(self.real.shape)
@@ -139,10 +141,10 @@ class _Interior:
         z = np.where(self.up, D - hi[:, None], np.where(self.down, lo[:, None] - D, 1.0))
         return Rows(z, 1 + lo - hi)
 
-    def run(self) -> Iterator[FloatArray]:
+    def run(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         at = self.start()
         for _ in watched(range(200)):
-            yield at.dual.v
+            yield at.dual.v, at.A
             try:
                 with np.errstate(all="ignore"):  # a result that is not finite ends the run
                     new = self._iterate(at)
@@ -159,9 +161,8 @@ class _Interior:
             return None  # rounding has left the interior
         S = self.lam * at.A - self.image(at.dual.v)
         system = _System(self, at, slack, S)
-        products = float(
-            np.sum(at.dual.v * slack.v * self.real) + at.dual.r @ slack.r + system.sigma @ system.sigma
-        )
+        sigma = system.scaling.sigma
+        products = float(np.sum(at.dual.v * slack.v * self.real) + at.dual.r @ slack.r + sigma @ sigma)
         mu = products / (self.real.sum() + len(at.hi) + self.d)
         predictor = system.solve(0.0, None)
         length = min(1.0, system.longest(predictor))
@@ -184,13 +185,7 @@ class _System:
 
     def __init__(self, outer: _Interior, at: Iterate, slack: Rows, S: FloatArray):
         self.o, self.at, self.slack = outer, at, slack
-        LA, LS = np.linalg.cholesky(at.A), np.linalg.cholesky((S + S.T) / 2)
-        _, self.sigma, Vt = np.linalg.svd(LS.T @ LA)
-        root = np.sqrt(self.sigma)
-        R = (LA @ Vt.T) / root
-        self.R_inverse = (root[:, None] * Vt) @ solve_triangular(LA, np.eye(outer.d), lower=True)
-        widths, self.Q = np.linalg.eigh(R @ R.T)
-        self.scale = outer.twice / np.sqrt(outer.lam + 1 / np.outer(widths, widths)[outer.a, outer.b])
+        self.scaling = Scaling(at.A, S, outer.lam)
         self.theta = np.where(outer.real, at.dual.v / slack.v, 0.0)
         self.theta_r = at.dual.r / slack.r
         self.tu, self.tw = outer._sum(self.theta, outer.up), outer._sum(self.theta, outer.down)
@@ -198,8 +193,7 @@ class _System:
 
     def _factorise(self) -> None:
         o = self.o
-        XQ = o.flat @ self.Q
-        F = (XQ[:, o.a] * XQ[:, o.b] * self.scale).reshape(*o.real.shape, -1)
+        F = self.scaling.rows(o.flat).reshape(*o.real.shape, -1)
         weight_u = np.where(o.up, self.theta, 0.0) / self.tu[:, None]
         weight_w = np.where(o.down, self.theta, 0.0) / self.tw[:, None]
         mean_u, mean_w = np.einsum("rk,rkp->rp", weight_u, F), np.einsum("rk,rkp->rp", weight_w, F)
@@ -218,26 +212,19 @@ class _System:
         predictor: a direction whose second-order term is included; None to include no such term.
         """
         o, dual, slack = self.o, self.at.dual, self.slack
-        Rc = np.diag(target - self.sigma**2)
-        rest_v, rest_r = target - dual.v * slack.v, target - dual.r * slack.r
+        rest_v, rest_r, second = target - dual.v * slack.v, target - dual.r * slack.r, None
         if predictor is not None:
             second = predictor.A_scaled @ predictor.S_scaled
-            Rc = Rc - (second + second.T) / 2
             rest_v = rest_v - predictor.dual.v * predictor.slack.v
             rest_r = rest_r - predictor.dual.r * predictor.slack.r
-        K = 2 * Rc / (self.sigma[:, None] + self.sigma)
+        K = self.scaling.target(target, second)
         g_v, g_r = np.where(o.real, rest_v / slack.v, 0.0), rest_r / slack.r
         spent_u = o.cap - o._sum(dual.v, o.up) - dual.r - g_r - o._sum(g_v, o.up)
         spent_w = o.cap - o._sum(dual.v, o.down) - dual.r - g_r - o._sum(g_v, o.down)
 
         hi, lo = self._levels(spent_u, -spent_w)
         v = g_v - self.theta * self._slack_step(np.zeros_like(g_v), hi, lo)
-        right = self.R_inverse.T @ K @ self.R_inverse + o.image(v)
-        q = (self.Q.T @ right @ self.Q)[o.a, o.b] * self.scale
-        y = cho_solve(self.factor, q) * self.scale / o.twice**2
-        dA = np.zeros((o.d, o.d))
-        dA[o.a, o.b] = y
-        dA = self.Q @ (dA + dA.T - np.diag(np.diag(dA))) @ self.Q.T
+        dA = self.scaling.back(cho_solve(self.factor, self.scaling.right(K, o.image(v))))
 
         D = o.distances(dA)
         hi, lo = self._levels(
@@ -245,7 +232,7 @@ class _System:
         )
         z = self._slack_step(D, hi, lo)
         step = Rows(g_v - self.theta * z, g_r - self.theta_r * (lo - hi))
-        A_scaled = self.R_inverse @ dA @ self.R_inverse.T
+        A_scaled = self.scaling.scaled(dA)
         return Direction(dA, hi, lo, step, Rows(z, lo - hi), A_scaled, K - A_scaled)
 
     def _levels(self, for_hi: FloatArray, for_lo: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -272,9 +259,7 @@ class _System:
             self.at.dual, self.slack, direction.dual, direction.slack, strict=True
         ):
             total += float(np.sum(((value + length * dv) * (slack + length * dz))[value > 0]))
-        both = np.diag(self.sigma)
-        scaled = (both + length * direction.A_scaled) * (both + length * direction.S_scaled)
-        return total + float(np.sum(scaled))
+        return total + self.scaling.product_after(direction.A_scaled, direction.S_scaled, length)
 
     def longest(self, direction: Direction) -> float:
         """Return the step length at which the first multiplier, slack, or eigenvalue of A or S reaches 0."""
@@ -283,7 +268,5 @@ class _System:
             (*self.at.dual, *self.slack), (*direction.dual, *direction.slack), strict=True
         ):
             falls.append(float(np.max(-step[value > 0] / value[value > 0], initial=0.0)))
-        root = 1 / np.sqrt(self.sigma)
-        for scaled in (direction.A_scaled, direction.S_scaled):
-            falls.append(-float(np.linalg.eigvalsh(scaled * np.outer(root, root))[0]))
+        falls += [self.scaling.falls(scaled) for scaled in (direction.A_scaled, direction.S_scaled)]
         return 1 / max(max(falls), 1e-12)

@@ -11,7 +11,7 @@ has the gradient and Newton steps for such problems. A point `At` is a feasible 
 distances in its A, and its gap.
 
 `search` solves it on X / scale with lam / scale^4, which is the same problem. If the features differ much in scale,
-gradient steps find the active constraints only after very many iterations. After `PATIENCE` steps the interior-point
+gradient steps find the active constraints only after very many iterations. After 100 steps or more the interior-point
 method (interior.py) takes over. It needs about 40 iterations for any scaling, but it stops at the rounding of its
 equations, and then the gradient and Newton steps go on from the best point.
 
@@ -34,13 +34,11 @@ from cvxml.core.result import Certificate, Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, silent
 from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, scaled_lam
-from cvxml.solvers.cone_dual import At, ConeDual, Search
+from cvxml.solvers.cone_dual import At, ConeDual, OwnMetric, Search, patience_for
 from cvxml.solvers.feasible_sets import TwoSides
-from cvxml.solvers.newton import MAX_ENTRIES, Derivative
+from cvxml.solvers.newton import Derivative
 
 FEW = 20_000  # entries of all differences x_i - x_j, up to which they are stored
-PATIENCE = 100  # gradient steps and Newton rounds before the interior-point method, at least
-INTERIOR_STEPS = 40  # iterations that the interior-point method needs
 NEARLY_ZERO = 1e-9  # share of the objective: with a smaller gap, A = 0 may be optimal
 NEARER = (1e-2, 1e-5)  # shares of the squared distance by which targets come nearer in `duals_of_zero`
 STEPS_PER_LAM = 1000  # at one lam of the path to a tiny lam
@@ -71,26 +69,27 @@ def search(
     steps, others, cut_short = max_iter, list[tuple[FloatArray, Dual]](), Status.STALLED
     if unit_lam < SMALL_LAM and start is None:
         path, ended = _path_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
-        others = [(there.metric_of(v) / scale**2, there.pairs(v)) for there, v in path]
-        last, v = path[-1]
+        others = [(at.metric() / scale**2, there.pairs(at.v)) for there, at in path]
+        last, v = path[-1][0], path[-1][1].v
         if ended not in (Status.CONVERGED, Status.INTERRUPTED):  # at lam itself the solver may go further
             few = min(max_iter, STEPS_PER_LAM)
             own, at_lam, _ = solve_dual(problem, starts, tol, few, silent(callback))
-            starts.append(own)
+            starts.append(own.v)
             ended = at_lam if at_lam is Status.INTERRUPTED else ended
         starts.append(v * (unit_lam / last.lam))
         steps = max_iter if last.lam * LAM_FACTOR <= unit_lam else min(max_iter, LAST_STEPS)
         if ended is Status.INTERRUPTED:
             steps, cut_short = 0, ended
-    v, status, progress = solve_dual(problem, starts, tol, steps, callback)
+    at, status, progress = solve_dual(problem, starts, tol, steps, callback)
     if steps < max_iter and status is Status.MAX_ITER:
         status = cut_short
-    metric, dual = problem.metric_of(v) / scale**2, problem.pairs(v)
+    metric, dual = at.metric() / scale**2, problem.pairs(at.v)
     proof: Certificate | None = prove(metric, dual)
     if proof is not None and not proof.proves(tol):
         proof = None
         try:
             more = () if status is Status.INTERRUPTED else duals_of_zero(p)
+            others.append((problem.at(at.v).metric() / scale**2, dual))
             metric, dual = best_proved(prove, metric, dual, more, others)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
@@ -160,35 +159,35 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
         lists = Neighborhood([*targets, *none], [*N.impostors, *none], 0)
         there = CompactDual(np.concatenate([unit, *nearer]), lists, unit_lam * n / ends[-1])
         starts = [np.zeros(there.J.shape), there.saturated()]
-        v, status, _ = solve_dual(there, starts, 1e-9, STEPS_PER_LAM)
+        at, status, _ = solve_dual(there, starts, 1e-9, STEPS_PER_LAM)
         if status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        yield problem.pairs(v * (ends[-1] / n))
+        yield problem.pairs(at.v * (ends[-1] / n))
 
 
 def _path_to(
     unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
-) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
+) -> tuple[list[tuple[CompactDual, At]], Status]:
     """Solve the problem for a falling sequence of lam, down to a tiny `lam`.
 
     unit (n, d): the points, of about unit scale. Returns a pair for each lam of the sequence, the compact dual and its
-    solution v, and then the last status. As long as sum u is below the cap, v is nearly proportional to lam. So the
+    solution, and then the last status. As long as sum u is below the cap, v is nearly proportional to lam. So the
     solution for one lam is a good start for the next, and each lam needs few steps. The path ends early if the solver
     does not reach the tolerance at some lam, because G is then no larger than the rounding of dual variables at the
     cap.
     """
     at = SMALL_LAM
-    found: list[tuple[CompactDual, FloatArray]] = []
+    found: list[tuple[CompactDual, At]] = []
     starts: list[FloatArray] = []
     while True:
         look()
         problem = CompactDual(unit, N, at)
         both = [np.zeros(problem.J.shape), problem.saturated()]
-        v, status, _ = solve_dual(problem, [*both, *starts], tol, min(max_iter, STEPS_PER_LAM), callback)
-        found.append((problem, v))
+        here, status, _ = solve_dual(problem, [*both, *starts], tol, min(max_iter, STEPS_PER_LAM), callback)
+        found.append((problem, here))
         if status is not Status.CONVERGED or at * LAM_FACTOR <= lam:
             return found, status
-        at, starts = at * LAM_FACTOR, [v * LAM_FACTOR]
+        at, starts = at * LAM_FACTOR, [here.v * LAM_FACTOR]
 
 
 @dataclass(eq=False)
@@ -237,10 +236,10 @@ def solve_dual(
     tol: float,
     max_iter: int,
     callback: Callback = None,
-) -> tuple[FloatArray, Status, Progress]:
+) -> tuple[At, Status, Progress]:
     """Minimise the compact dual from the best of some feasible `starts` until gap <= tol/2 * scale.
 
-    Returns v of the point with the smallest gap, the status, and the history.
+    Returns the point with the smallest gap, the status, and the history.
     """
     progress = Progress(problem, tol, callback)
     best = min((problem.at(v) for v in starts), key=lambda at: at.value)
@@ -248,25 +247,27 @@ def solve_dual(
         status = _run(progress, best, max_iter)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    return (progress.tightest or best).v, status, progress
+    return progress.tightest or best, status, progress
 
 
 def _run(progress: Progress, start: At, max_iter: int) -> Status:
     if progress.done(start, "start", 0):
         return Status.CONVERGED
     problem = progress.problem
-    search = Search(problem, problem.lam, min(_patience(problem), max_iter))
+    patience = patience_for(problem, int(np.count_nonzero(problem.sign)), problem.d)
+    search = Search(problem, problem.lam, min(patience, max_iter))
     if _reaches(progress, search, start):
         return Status.CONVERGED
-    if search.iteration < max_iter and _patience(problem) < math.inf:
-        for v in problem.interior():
+    if search.iteration < max_iter and patience < math.inf:
+        for v, A in problem.interior():
             search.iteration += 1
-            if progress.done(problem.at(problem.feasible.project(v)), "interior", search.iteration):
+            here = OwnMetric(problem, problem.feasible.project(v), A)
+            if progress.done(here, "interior", search.iteration):
                 return Status.CONVERGED
             if search.iteration >= max_iter:
                 return Status.MAX_ITER
         search.max_iter = max_iter
-        if _reaches(progress, search, progress.lowest or start):
+        if _reaches(progress, search, problem.at((progress.lowest or start).v)):
             return Status.CONVERGED
     return Status.MAX_ITER if search.iteration >= max_iter else Status.STALLED
 
@@ -276,19 +277,6 @@ def _reaches(progress: Progress, search: Search, start: At) -> bool:
     points = search.points(start)
     next(points)  # the start is known
     return any(progress.done(at, phase, search.iteration) for at, phase in points)
-
-
-def _patience(problem: CompactDual) -> float:
-    """Return the number of gradient steps and Newton rounds before the interior-point method: `PATIENCE`, or more.
-
-    So many steps take about as long as the 40 iterations of the interior-point method. Returns inf if the equations of
-    that method are too large.
-    """
-    pairs = problem.d * (problem.d + 1) / 2
-    rows = float(np.count_nonzero(problem.sign))
-    if rows * pairs > MAX_ENTRIES:
-        return math.inf
-    return max(PATIENCE, float(INTERIOR_STEPS * (rows * pairs**2 + 5e6) / problem.cost))
 
 
 class CompactDual(ConeDual):
@@ -432,7 +420,7 @@ class CompactDual(ConeDual):
         away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
         return float(unpriced) + float(np.sum(v * away))
 
-    def interior(self) -> Iterator[FloatArray]:
+    def interior(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         edges = self._all_edges() if self.edges is None else self.edges
         return interior(edges, self.sign, self.lam, self.cap)
 
@@ -446,10 +434,6 @@ class CompactDual(ConeDual):
             w = self.down / self.down.sum(axis=1, keepdims=True)
         even: FloatArray = self.cap * (u + w)
         return even
-
-    def metric_of(self, v: FloatArray) -> FloatArray:
-        """Return A = P_+(G) / lam (d, d)."""
-        return self.metric(*np.linalg.eigh(self.image(v)))
 
     def pairs(self, v: FloatArray) -> Dual:
         """Return v as a dual: "u" and "w", with their pairs of points "u_index" and "w_index"."""

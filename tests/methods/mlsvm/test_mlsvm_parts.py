@@ -14,7 +14,7 @@ from cvxml.core.result import Status
 from cvxml.methods.mlsvm import solver
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solver import CompactDual, solve_dual
-from cvxml.solvers.cone_dual import At, Model, newton_point
+from cvxml.solvers.cone_dual import At, Model, OwnMetric, newton_point
 from cvxml.solvers.feasible_sets import OWN
 from tests.instances import random_data, real_data
 
@@ -217,12 +217,11 @@ def test_the_interior_point_method_and_the_gradient_solver_agree(lam: float) -> 
     X, y = real_data("iris", 60)
     problem = CompactDual(X, neighborhood_of(X, y, 6), lam)
     points = []
-    for v in problem.interior():
-        points.append(problem.at(problem.feasible.project(v)))
+    for v, A in problem.interior():
+        points.append(OwnMetric(problem, problem.feasible.project(v), A))
         np.testing.assert_allclose(points[-1].v, v, rtol=0, atol=1e-7 * problem.cap)  # it was feasible
     best = min(points, key=lambda at: at.gap)
-    v, status, _ = solve_dual(problem, [np.zeros(problem.J.shape)], 1e-9, 1000)
-    other = problem.at(v)
+    other, status, _ = solve_dual(problem, [np.zeros(problem.J.shape)], 1e-9, 1000)
     assert status is Status.CONVERGED
     assert other.scale > 0
     assert best.gap <= 1e-6 * other.scale
@@ -241,10 +240,10 @@ def test_a_path_to_a_tiny_lam_that_ends_early_does_not_end_the_search(
 
     def stalled(
         unit: FloatArray, N: Neighborhood, lam: float, *rest: object
-    ) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
+    ) -> tuple[list[tuple[CompactDual, At]], Status]:
         tried.append(lam)
         problem = CompactDual(unit, N, 1e6 * lam)
-        return [(problem, np.zeros(problem.J.shape))], Status.STALLED
+        return [(problem, problem.at(np.zeros(problem.J.shape)))], Status.STALLED
 
     monkeypatch.setattr(solver, "SMALL_LAM", 1.0)
     monkeypatch.setattr(solver, "LAST_STEPS", 1)

@@ -1,0 +1,88 @@
+"""The Nesterov-Todd scaling of a positive definite metric and its multiplier, for interior-point methods.
+
+A (d, d) is the metric, and S (d, d) the multiplier of "A is psd". There is one matrix R with
+
+    R^-1 A R^-T = R^T S R = diag(sigma),      W = R R^T.
+
+A step changes A by dA and S by dS. The product A S should become K-like, to first order:
+
+    dS + W^-1 dA W^-1 = R^-T K R^-1.
+
+If the regularizer is lam/2 ||A||^2, then the equations for dA have the matrix lam I + W^-1 (x) W^-1 + B^T B, where B
+has a row for each loss. The first two terms are diagonal in the eigenbasis Q of W. Divided by the square roots of this
+diagonal, they become I. `rows` and `right` give B and the right side in these coordinates, and `back` returns dA.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from cvxml.core.metric import FloatArray
+
+
+class Scaling:
+    """The scaling of one iterate A, S (d, d). lam: the weight of the squared norm.
+
+    Raises LinAlgError if A or S is not positive definite.
+    """
+
+    def __init__(self, A: FloatArray, S: FloatArray, lam: float):
+        d = len(A)
+        self.a, self.b = np.triu_indices(d)
+        self.twice = np.where(self.a == self.b, 1.0, np.sqrt(2))
+        LA, LS = np.linalg.cholesky(A), np.linalg.cholesky((S + S.T) / 2)
+        _, self.sigma, Vt = np.linalg.svd(LS.T @ LA)
+        root = np.sqrt(self.sigma)
+        R = (LA @ Vt.T) / root
+        self.R_inverse: FloatArray = (root[:, None] * Vt) @ solve_triangular(LA, np.eye(d), lower=True)
+        self.Q, lengths, _ = np.linalg.svd(
+            R
+        )  # the eigenvalues of W = R R^T, computed from it, would lose digits
+        widths = lengths**2
+        self.scale: FloatArray = self.twice / np.sqrt(lam + 1 / np.outer(widths, widths)[self.a, self.b])
+
+    def rows(self, E: FloatArray) -> FloatArray:
+        """The rows of e e^T (t, p) for the rows e of E (t, d), in the scaled coordinates."""
+        EQ = E @ self.Q
+        F: FloatArray = EQ[:, self.a] * EQ[:, self.b] * self.scale
+        return F
+
+    def target(self, target: float, second: FloatArray | None) -> FloatArray:
+        """K (d, d), so that the product of the scaled A and S becomes `target`, to first order.
+
+        second: the product of the scaled steps of a predictor, which is subtracted; or None.
+        """
+        rest = np.diag(target - self.sigma**2)
+        if second is not None:
+            rest = rest - (second + second.T) / 2
+        K: FloatArray = 2 * rest / (self.sigma[:, None] + self.sigma)
+        return K
+
+    def right(self, K: FloatArray, G: FloatArray) -> FloatArray:
+        """R^-T K R^-1 + G in the scaled coordinates (p,)."""
+        whole = self.R_inverse.T @ K @ self.R_inverse + G
+        q: FloatArray = (self.Q.T @ whole @ self.Q)[self.a, self.b] * self.scale
+        return q
+
+    def back(self, y: FloatArray) -> FloatArray:
+        """The step dA (d, d) of the scaled coordinates y (p,)."""
+        dA = np.zeros_like(self.Q)
+        dA[self.a, self.b] = y * self.scale / self.twice**2
+        turned: FloatArray = self.Q @ (dA + dA.T - np.diag(np.diag(dA))) @ self.Q.T
+        return turned
+
+    def scaled(self, dA: FloatArray) -> FloatArray:
+        """R^-1 dA R^-T (d, d)."""
+        scaled: FloatArray = self.R_inverse @ dA @ self.R_inverse.T
+        return scaled
+
+    def product_after(self, dA: FloatArray, dS: FloatArray, length: float) -> float:
+        """<A, S> after a step of this length. dA, dS: the scaled steps."""
+        both = np.diag(self.sigma)
+        return float(np.sum((both + length * dA) * (both + length * dS)))
+
+    def falls(self, scaled: FloatArray) -> float:
+        """1 / (the length of the scaled step at which the first eigenvalue reaches 0); negative if none does."""
+        root = 1 / np.sqrt(self.sigma)
+        return -float(np.linalg.eigvalsh(scaled * np.outer(root, root))[0])
