@@ -18,24 +18,45 @@ equation are computed anew in every iteration.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.work import FACTORISING, doing
 from cvxml.solvers.scaling import Scaling
 
-if TYPE_CHECKING:
-    from cvxml.solvers.box_dual import BoxDual
-
 MOST_STEPS = 200
 SHARE_TO_BOUNDARY = 0.98  # a step goes at most this fraction of the way to the boundary
 SHORTEST = 1e-6  # a shorter step ends the run
 REFINEMENTS = 2  # corrections of the solution of the linear equations
 PREDICTED = 0.1  # the second-order term is used if the predictor may go this far
+
+
+class BoxProblem(Protocol):
+    """The problem of the module docstring, with m metrics (d, d) and t rows.
+
+    A row is a sum of squared distances: v = B D, and D_p is the sum over the metrics of share times squared length of
+    the row p of E.
+    """
+
+    lam: float
+    low: FloatArray  # (t,)
+    high: FloatArray
+    width: FloatArray  # g of each row
+    B: csr_array  # (t, p)
+    E: FloatArray  # (p, d)
+    shares: FloatArray  # (p, m)
+    C: FloatArray  # (m, d, d)
+
+    def linear(self, a: FloatArray) -> FloatArray:
+        """sum_t a_t V_t (m, d, d)."""
+
+    def values(self, M: FloatArray) -> FloatArray:
+        """v (t,) of the metrics M (m, d, d)."""
 
 
 class Point(NamedTuple):
@@ -60,17 +81,17 @@ class Direction(NamedTuple):
     S_scaled: list[FloatArray]
 
 
-def interior(dual: BoxDual) -> Iterator[tuple[FloatArray, FloatArray]]:
+def interior(problem: BoxProblem) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield feasible dual variables a (t,) with metrics M (m, d, d) that approach the optimum, until rounding stops it.
 
     The metrics are positive definite, up to rounding.
     """
-    at = _start(dual)
+    at = _start(problem)
     for _ in watched(range(MOST_STEPS)):
-        yield _inside(dual, at), at.M
+        yield _inside(problem, at), at.M
         try:
             with np.errstate(all="ignore"):  # a result that is not finite ends the run
-                new = _next(dual, at)
+                new = _next(problem, at)
         except (np.linalg.LinAlgError, ValueError):  # not positive, or not finite any more
             return
         if new is None or not all(np.isfinite(part).all() for part in new):
@@ -78,30 +99,30 @@ def interior(dual: BoxDual) -> Iterator[tuple[FloatArray, FloatArray]]:
         at = new
 
 
-def _inside(dual: BoxDual, at: Point) -> FloatArray:
+def _inside(problem: BoxProblem, at: Point) -> FloatArray:
     """The dual variables a (t,) of a point."""
-    a: FloatArray = np.where(at.p < at.q, dual.low + at.p, dual.high - at.q)
+    a: FloatArray = np.where(at.p < at.q, problem.low + at.p, problem.high - at.q)
     return a
 
 
-def _start(dual: BoxDual) -> Point:
+def _start(problem: BoxProblem) -> Point:
     """A strictly feasible start: a is in the middle of the box, and every M is so large a multiple of I that S > 0."""
-    half = (dual.high - dual.low) / 2
-    G = dual.matrices(dual.image(dual.low + half))
+    half = (problem.high - problem.low) / 2
+    G = problem.linear(problem.low + half) - problem.C
     each = np.eye(G.shape[-1])[None].repeat(len(G), axis=0)
-    longest = float((dual.width * half).max(initial=0.0))
+    longest = float((problem.width * half).max(initial=0.0))
     top = max(float(np.abs(np.linalg.eigvalsh(G)).max()), 1e-100)
-    M = 2 * top / dual.lam * each
-    excess = dual.values(M) + dual.width * (dual.low + half) - 1
+    M = 2 * top / problem.lam * each
+    excess = problem.values(M) + problem.width * (problem.low + half) - 1
     both = 1 + longest + np.abs(excess)
     return Point(M, half, half, both + np.maximum(excess, 0), both + np.maximum(-excess, 0))
 
 
-def _next(dual: BoxDual, at: Point) -> Point | None:
+def _next(problem: BoxProblem, at: Point) -> Point | None:
     """The next iterate, or None if rounding has left the interior or allows no step."""
     if not all((part > 0).all() for part in at[1:]):
         return None
-    system = _System(dual, at)
+    system = _System(problem, at)
     products = system.product(None, 0.0)
     mu = products / (2 * len(at.p) + at.M.shape[0] * at.M.shape[1])
     predictor = system.solve(0.0, None)
@@ -115,17 +136,17 @@ def _next(dual: BoxDual, at: Point) -> Point | None:
 class _System:
     """The linear equations of one iteration: factorised once, and solved for the predictor and the corrector."""
 
-    def __init__(self, dual: BoxDual, at: Point):
-        self.dual, self.at = dual, at
-        self.a = _inside(dual, at)
-        S = dual.lam * at.M - dual.matrices(dual.image(self.a))
-        self.scalings = [Scaling(*both, dual.lam) for both in zip(at.M, S, strict=True)]
-        self.theta = 1 / (dual.width + at.y / at.p + at.z / at.q)
-        self.rest = dual.values(at.M) + dual.width * self.a - 1 - at.y + at.z
+    def __init__(self, problem: BoxProblem, at: Point):
+        self.problem, self.at = problem, at
+        self.a = _inside(problem, at)
+        S = problem.lam * at.M - (problem.linear(self.a) - problem.C)
+        self.scalings = [Scaling(*both, problem.lam) for both in zip(at.M, S, strict=True)]
+        self.theta = 1 / (problem.width + at.y / at.p + at.z / at.q)
+        self.rest = problem.values(at.M) + problem.width * self.a - 1 - at.y + at.z
         B = np.hstack(
             [
-                dual.B @ (share[:, None] * scaling.rows(dual.E))
-                for share, scaling in zip(dual.shares.T, self.scalings, strict=True)
+                problem.B @ (share[:, None] * scaling.rows(problem.E))
+                for share, scaling in zip(problem.shares.T, self.scalings, strict=True)
             ]
         )
         B *= np.sqrt(self.theta)[:, None]
@@ -140,7 +161,7 @@ class _System:
 
         predictor: a direction whose second-order term is included; None to include no such term.
         """
-        dual, at = self.dual, self.at
+        problem, at = self.problem, self.at
         low, high = target - at.p * at.y, target - at.q * at.z
         if predictor is None:
             K = [scaling.target(target, None) for scaling in self.scalings]
@@ -150,11 +171,11 @@ class _System:
             both = zip(self.scalings, predictor.M_scaled, predictor.S_scaled, strict=True)
             K = [scaling.target(target, M @ S) for scaling, M, S in both]
         h = low / at.p - high / at.q - self.rest
-        G = dual.linear(self.theta * h)
+        G = problem.linear(self.theta * h)
         right = [scaling.right(*each) for scaling, *each in zip(self.scalings, K, G, strict=True)]
         y = np.split(self._refined(np.concatenate(right)), len(self.scalings))
         dM = np.stack([scaling.back(own) for scaling, own in zip(self.scalings, y, strict=True)])
-        da = self.theta * (h - dual.values(dM))
+        da = self.theta * (h - problem.values(dM))
         step = Point(dM, da, -da, (low - at.y * da) / at.p, (high + at.z * da) / at.q)
         M_scaled = [scaling.scaled(own) for scaling, own in zip(self.scalings, dM, strict=True)]
         return Direction(step, M_scaled, [k - own for k, own in zip(K, M_scaled, strict=True)])
