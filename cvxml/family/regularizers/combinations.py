@@ -51,6 +51,7 @@ from cvxml.numbers.vocabulary import exact, like, square, total
 ROUNDS = 4  # at most this many corrections of N; usually the second one repairs the rounding of the first
 ROOM = 1 + 1e-6  # factor that covers products of errors
 UNCLEAR = 1e-9  # c_k is computed more accurately if its error is above this fraction of the largest c_k
+TRIALS = 3  # multiples that are tried
 SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to allow for later rounding
 
 
@@ -207,14 +208,29 @@ class SumOfWeights(Combinations):
         ray: the function t -> k(t a) of the losses.
         """
         c, size = self._gains(G)
-        # a multiple rounds every weight, and c is then computed again
-        most = float(np.max(c.mid + 2 * c.rad + EPS * size))
-        if not math.isfinite(most):
+        most = float(np.max(c.mid + 2 * c.rad))
+        rounded = float(np.max(c.mid + 2 * c.rad + EPS * size))  # a multiple rounds every weight
+        if not math.isfinite(rounded):
             return 0.0
-        longest = float(self.beta) / most * SHORTER if most > 0 else math.inf
+        longest = float(self.beta) / rounded * SHORTER if rounded > 0 else math.inf
+        if rounded > most * (1 + UNCLEAR) and most > 0:
+            longest = max(longest, self._longest(G, float(self.beta) / most * SHORTER))
         if (c.mid + c.rad <= self.beta).all():  # t = 1 is feasible
             longest = max(longest, 1.0)
         return best(ray.value, min(longest, ray.longest))
+
+    def _longest(self, G: Weights, t: float) -> float:
+        """A factor near t for which every c_k of the rounded multiple is at most beta; 0 if a few trials find none.
+
+        The rounding of many weights mostly cancels. So a trial finds a larger factor than the bound of this rounding.
+        """
+        for _ in range(TRIALS):
+            c = self.gains(Weights(G.pairs, G.w * t, G.exact))
+            share = float(np.max(c.mid + c.rad)) / float(self.beta)
+            if share <= 1:
+                return t
+            t *= SHORTER / share
+        return 0.0
 
     def image(self, G: Weights) -> Enclosure:
         """The numbers c_k. The dual variables have been scaled so that every c_k <= beta (`best_multiple`)."""
