@@ -34,9 +34,10 @@ from cvxml.family.rows.base import Duals, places
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
-from cvxml.solvers.box_interior import interior
+from cvxml.solvers.box_interior import BoxRows
 from cvxml.solvers.cone_dual import At, ConeDual, OwnMetric, Search, patience_for
 from cvxml.solvers.feasible_sets import Boxes
+from cvxml.solvers.interior_point import interior
 from cvxml.solvers.newton import Derivative
 
 SHARE_OF_GAP = 0.5  # the next proof is due when the gap fell to this share of the last proved gap
@@ -222,7 +223,7 @@ class Boxed:
                 break
             yield at
         if patience < np.inf:
-            yield from (OwnMetric(dual, dual.feasible.project(a), M) for a, M in interior(dual))
+            yield from (OwnMetric(dual, dual.feasible.project(a), M) for a, M in interior(BoxRows(dual)))
             yield from self._of(Search(dual, dual.lam, np.inf))
             yield from points
 

@@ -1,16 +1,17 @@
 """The Nesterov-Todd scaling of a positive definite metric and its multiplier, for interior-point methods.
 
-A (d, d) is the metric, and S (d, d) the multiplier of "A is psd". There is one matrix R with
+A (d, d) is the metric, and S (d, d) the multiplier of "A is psd". A matrix R makes both the same diagonal matrix:
 
     R^-1 A R^-T = R^T S R = diag(sigma),      W = R R^T.
 
-A step changes A by dA and S by dS. The product A S should become K-like, to first order:
+A step changes A by dA and S by dS. It should change the product of both to a given matrix. To first order, that is the
+equation below, where `target` computes K:
 
     dS + W^-1 dA W^-1 = R^-T K R^-1.
 
 If the regularizer is lam/2 ||A||^2, then the equations for dA have the matrix lam I + W^-1 (x) W^-1 + B^T B, where B
-has a row for each loss. The first two terms are diagonal in the eigenbasis Q of W. Divided by the square roots of this
-diagonal, they become I. `rows` and `right` give B and the right side in these coordinates, and `back` returns dA.
+has a row for each loss. The first two terms are diagonal in the eigenbasis Q of W. Coordinates are scaled so that this
+diagonal is I. `rows` and `right` give B and the right side in these coordinates, and `back` returns dA.
 """
 
 from __future__ import annotations
@@ -83,6 +84,6 @@ class Scaling:
         return float(np.sum((both + length * dA) * (both + length * dS)))
 
     def falls(self, scaled: FloatArray) -> float:
-        """1 / (the length of the scaled step at which the first eigenvalue reaches 0); negative if none does."""
+        """1 / length, for the length of the scaled step at which the first eigenvalue is 0. Negative for no length."""
         root = 1 / np.sqrt(self.sigma)
         return -float(np.linalg.eigvalsh(scaled * np.outer(root, root))[0])

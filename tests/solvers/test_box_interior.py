@@ -21,8 +21,9 @@ from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods import get
 from cvxml.solvers import box_dual
 from cvxml.solvers.box_dual import BoxDual, Boxed
-from cvxml.solvers.box_interior import interior
+from cvxml.solvers.box_interior import BoxRows
 from cvxml.solvers.cone_dual import OwnMetric, Search
+from cvxml.solvers.interior_point import interior
 
 METHODS = ("frobmetric", "rtml", "plml")
 
@@ -53,14 +54,14 @@ def of_method(method: str, X: FloatArray, y: IntArray, **params: Any) -> BoxDual
 
 
 def iterates(dual: BoxDual) -> list[OwnMetric]:
-    return [OwnMetric(dual, dual.feasible.project(a), M) for a, M in interior(dual)]
+    return [OwnMetric(dual, dual.feasible.project(a), M) for a, M in interior(BoxRows(dual))]
 
 
 @pytest.mark.parametrize("kind", ["hinge", "smoothed", "wide"])
 @pytest.mark.parametrize("seed", range(8))
 def test_every_iterate_is_feasible_and_the_last_is_optimal(seed: int, kind: str) -> None:
     dual = drawn(seed, kind)
-    for a, M in interior(dual):
+    for a, M in interior(BoxRows(dual)):
         assert ((dual.low <= a) & (a <= dual.high)).all()
         values = np.linalg.eigvalsh(M)
         assert values.min() >= -1e-14 * values.max()
@@ -127,8 +128,8 @@ def test_real_features_with_their_units_are_certified(method: str) -> None:
 def test_the_first_steps_go_on_if_the_interior_points_are_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a problem that only the first steps solve would be lost."""
 
-    def useless(dual: BoxDual) -> Iterator[tuple[FloatArray, FloatArray]]:
-        yield np.zeros(len(dual.low)), np.eye(3)[None]
+    def useless(rows: BoxRows) -> Iterator[tuple[FloatArray, FloatArray]]:
+        yield np.zeros(len(rows.of.low)), np.eye(3)[None]
 
     monkeypatch.setattr(box_dual, "interior", useless)
     monkeypatch.setattr(box_dual, "patience_for", lambda *_: 3)

@@ -350,7 +350,7 @@ def machines(made: dict[str, Any]) -> str:
     while "begun" in made:
         made = made["begun"]
         cores.add(made.get("cores", 0))
-    return WORDS("machines" if several else "machine", cores=" or ".join(map(str, sorted(cores))))
+    return WORDS("machines" if several else "machine", cores=either(cores))
 
 
 def versions(made: dict[str, Any]) -> str:
@@ -425,6 +425,12 @@ def enumerated(names: Sequence[str]) -> str:
     """With *and*, quoted where they have a comma of their own."""
     each = [f'"{name}"' if "," in name else name for name in names]
     return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
+
+
+def either(values: Iterable[object]) -> str:
+    """The sorted values in words, the last with *or*."""
+    each = [str(value) for value in sorted(set(values))]  # type: ignore[type-var]
+    return " or ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
 
 
 def bullets(sentences: Iterable[str]) -> list[str]:

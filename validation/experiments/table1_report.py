@@ -16,6 +16,7 @@ from validation.experiments.page import (
     bullets,
     counted,
     crossed,
+    either,
     enumerated,
     joint,
     listed,
@@ -239,7 +240,7 @@ def folds_there(cells: Cells, every: Sequence[claiming.Comparison], preset: Pres
     own = {len(cells[which.data, which.better, which.k]) for which in every}
     common = {len(claiming.both(cells, which)[0]) for which in every}
     name, folds = ("ours_has", own) if max(own) < preset.splits else ("both_have", common)
-    return WORDS(name, folds=" or ".join(map(str, sorted(folds))), whole=preset.splits)
+    return WORDS(name, folds=either(folds), whole=preset.splits)
 
 
 def is_worse(cells: Cells, which: claiming.Comparison) -> bool:

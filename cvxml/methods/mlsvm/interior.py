@@ -209,7 +209,7 @@ class _System:
     def solve(self, target: float, predictor: Direction | None) -> Direction:
         """Return the direction in which all products (module docstring) become equal to `target`, to first order.
 
-        predictor: a direction whose second-order term is included; None to include no such term.
+        predictor: a direction, to include its second-order term; or None.
         """
         o, dual, slack = self.o, self.at.dual, self.slack
         rest_v, rest_r, second = target - dual.v * slack.v, target - dual.r * slack.r, None

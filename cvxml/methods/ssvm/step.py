@@ -14,7 +14,7 @@ both inferences at W, the worst sets (largest S + Delta) and h*, and the objecti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,11 +25,15 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Dual, Status, Step
 from cvxml.core.run import Callback
+from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.methods.ssvm.inference import Point, as_certified, point_at, rescaled, scores, sets_of, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.solvers.cone_dual import At, ConeDual, Search
+from cvxml.solvers.cone_dual import At, ConeDual, OwnMetric, Search, patience_for
 from cvxml.solvers.feasible_sets import Simplices
+from cvxml.solvers.interior_point import State, interior
 from cvxml.solvers.newton import Derivative
+from cvxml.solvers.scaling import Scaling
+from cvxml.solvers.simplex_interior import SimplexRows
 
 IDLE = 8  # rounds without weight, after which a set is dropped
 BLOCK = 512  # pairs at a time: their differences stay in a cache
@@ -39,6 +43,7 @@ SHARE = 0.5  # of the open gap: the gap of the restricted dual when a round ends
 ENOUGH = 2.0  # a step may end if its gap is at most this many times its decrease of the objective
 BATCH = (100, 1000)  # gradient steps before Newton steps; Newton steps alone do not reach W* = 0
 LONGEST = 2000  # steps in a round
+FAR_LONGER = 10  # an interior-point method may take as long as this many times `LONGEST` gradient steps
 MAX_ROUNDS = 200
 
 
@@ -188,7 +193,52 @@ class Columns(ConeDual):
 
     def bound(self, at: At) -> float:
         """C sum q Delta - 1/4 ||P_+(M)||^2 at the q of `at`: a lower bound of the step with only these sets."""
-        return self.C * float(np.sum(at.v * self.delta)) - at.scale
+        return self.C * float(np.sum(at.v * self.delta)) - at.paid
+
+
+class SetRows(SimplexRows):
+    """The sets in use as rows of an interior-point method. The dual variable of a set is C q."""
+
+    def __init__(self, columns: Columns):
+        of, used = columns, (columns.rows, columns.columns)
+        super().__init__(of.lam, of.C, of.rows, of.delta[used], of.length[used])
+        self.of, self.edges = of, of.X[of.first] - of.X[of.second]
+        self.latent = of.image(np.zeros(of.real.shape))
+        self.others: FloatArray = 1.0 - (of.sets == of.latent[:, None, :]).all(axis=2)[used]  # 0 for h*
+
+    def weights(self, u: FloatArray) -> FloatArray:
+        """q (n, columns) for the dual variables u of the sets."""
+        q = np.zeros(self.of.real.shape)
+        q[self.of.rows, self.of.columns] = u / self.of.C
+        return q
+
+    def image(self, u: FloatArray) -> FloatArray:
+        return self.of.image(self.weights(u)) - self.latent
+
+    def constant(self) -> FloatArray:
+        return self.latent
+
+    def G(self, at: State) -> FloatArray:
+        """M of the class `Columns`, as the sum of C q (sum X_ij of the set - sum X_ij of h*) over the sets but h*.
+
+        If the weight of h* is near 1, the difference from 1 would lose digits.
+        """
+        of, k = self.of, self.of.sets.shape[2]
+        own = at.pairs[0].value * self.others / of.C
+        weights = np.bincount(of.where.ravel(), np.repeat(own, k), minlength=len(of.first)).astype(np.float64)
+        weights -= of.used_by_latent * self._sum(own)[of.first]
+        return of.C * weighted(self.edges, weights)[None]
+
+    def values(self, M: FloatArray) -> FloatArray:
+        v: FloatArray = quadratic(self.edges, M)[self.of.where].sum(axis=1)
+        return v
+
+    def features(self, scaling: Scaling) -> FloatArray:
+        F = scaling.rows(self.edges)
+        total = np.zeros((len(self.group), F.shape[1]))
+        for member in self.of.where.T:
+            total += F[member]
+        return total
 
 
 @dataclass(frozen=True)
@@ -228,7 +278,8 @@ class Steps(Protocol):
 class StepSolver:
     """The fast solver of steps. Each step starts from the sets and weights of the last step.
 
-    A round solves the dual over the known sets until its gap is a fraction of the open gap (solvers/cone_dual.py). Then
+    A round solves the dual over the known sets until its gap is a fraction of the open gap (solvers/cone_dual.py). If
+    that fails, an interior-point method goes on, which solves problems of any scale (solvers/simplex_interior.py). Then
     exact inference finds the worst sets at the new W. This gives the step's objective at W exactly, so objective minus
     dual value is the gap of the step. Sets that are worse than the known sets are added, from up to three classes for
     each point.
@@ -243,6 +294,9 @@ class StepSolver:
         self.columns = Columns(p, latent)
         self.step = 0.0
         self.reach = 1e3  # gradient steps: the length of a Newton step
+        self.differ = (
+            False  # True: the sets differ so much in scale that the interior-point method goes first
+        )
 
     def dual(self) -> Dual:
         rows, columns = np.nonzero(self.columns.q)
@@ -305,17 +359,39 @@ class StepSolver:
         step so far. The gap is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
+        here, enough = columns.at(columns.q), False
+        ways = [self._searched, self._inside]
+        for way in reversed(ways) if self.differ else ways:
+            for at in way():
+                here = at if way == self._searched or at.gap < here.gap else here
+                enough = self._enough(here, lowest, tol)
+                if enough:
+                    break
+            columns.q = here.v
+            if enough:
+                break
+            self.differ = True
+        return here.metric(), columns.bound(here), enough
+
+    def _searched(self) -> Iterator[At]:
+        """Points of gradient and Newton steps."""
+        columns = self.columns
         if self.step == 0:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
         search = Search(columns, self.step, LONGEST, BATCH)
         search.reach = self.reach
-        here, enough = columns.at(columns.q), False
-        for at, _ in search.points(here):
-            here, enough = at, self._enough(at, lowest, tol)
-            if enough:
-                break
-        self.step, self.reach, columns.q = search.step, search.reach, here.v
-        return here.metric(), columns.bound(here), enough
+        for at, _ in search.points(columns.at(columns.q)):
+            self.step, self.reach = search.step, search.reach
+            yield at
+
+    def _inside(self) -> Iterator[At]:
+        """Points of an interior-point method, unless it takes far longer than gradient and Newton steps."""
+        columns = self.columns
+        rows = SetRows(columns)
+        if patience_for(columns, len(rows.group), columns.X.shape[1]) > FAR_LONGER * LONGEST:
+            return
+        for u, M in interior(rows):
+            yield OwnMetric(columns, columns.feasible.project(rows.weights(u)), M[0])
 
     def _enough(self, here: At, lowest: float, tol: float) -> bool:
         open_gap = lowest - self.columns.bound(here)

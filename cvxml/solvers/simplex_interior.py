@@ -1,0 +1,107 @@
+"""The rows of the interior-point method (interior_point.py) for losses sum_i cap max_c (reward_ic - v_ic).
+
+v_ic = <V_ic, M>, and the dual variables u_ic >= 0 of each i have the sum cap. With a free unknown level_i, the slack of
+u_ic is
+
+    s_ic = level_i - reward_ic + v_ic >= 0,      and at the optimum u_ic s_ic = 0.
+
+A step dM of the metric leads to du = g - theta (dlevel_i + <V_ic, dM>) with theta = u / s. The sum of u stays cap,
+which gives dlevel_i. So the rows of B are V_ic minus their mean over c with the weights theta, times the square root of
+theta.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.solvers.interior_point import Pair, Rows, State
+from cvxml.solvers.scaling import Scaling
+
+
+class SimplexRows(Rows):
+    """Rows (t,), each of a group i. The only pair of a state is (u, s), and level (groups,) is free.
+
+    group (t,): the group of each row. reward (t,). length (t,): tr V of each row, which is psd. cap: the sum of the
+    dual variables of a group.
+    """
+
+    def __init__(self, lam: float, cap: float, group: IntArray, reward: FloatArray, length: FloatArray):
+        self.lam, self.cap, self.group, self.reward, self.length = lam, cap, group, reward, length
+        self.groups = int(group.max(initial=-1)) + 1
+
+    @abstractmethod
+    def image(self, u: FloatArray) -> FloatArray:
+        """sum u V (d, d)."""
+
+    @abstractmethod
+    def constant(self) -> FloatArray:
+        """G - sum u V (d, d), which is negative semidefinite."""
+
+    @abstractmethod
+    def values(self, M: FloatArray) -> FloatArray:
+        """v (t,) of a metric M (d, d)."""
+
+    @abstractmethod
+    def features(self, scaling: Scaling) -> FloatArray:
+        """V of each row in the coordinates of the scaling (t, p)."""
+
+    def _sum(self, x: FloatArray) -> FloatArray:
+        """The sums of x (t,) over the groups."""
+        total: FloatArray = np.bincount(self.group, x, minlength=self.groups).astype(np.float64)
+        return total
+
+    def start(self) -> State:
+        """A multiple of I with a positive definite S for every u. The u are in inverse proportion to the slacks."""
+        longest = np.zeros(self.groups)
+        np.maximum.at(longest, self.group, self.length)
+        d = len(self.constant())
+        alpha = 2 * max(self.cap * float(longest.sum()), 1e-100) / self.lam
+        score = self.reward - alpha * self.length
+        top, low = np.full(self.groups, -np.inf), np.full(self.groups, np.inf)
+        np.maximum.at(top, self.group, score)
+        np.minimum.at(low, self.group, score)
+        level = top + 1 + (top - low) / 2
+        s = level[self.group] - score
+        u = self.cap / s / self._sum(1 / s)[self.group]
+        return State(alpha * np.eye(d)[None], (Pair(u, s),), level)
+
+    def duals(self, at: State) -> FloatArray:
+        return at.pairs[0].value
+
+    def G(self, at: State) -> FloatArray:
+        return (self.image(at.pairs[0].value) + self.constant())[None]
+
+    def enter(self, at: State) -> State:
+        u = at.pairs[0].value
+        s = at.free[self.group] - self.reward + self.values(at.M[0])
+        self.s, self.theta = s, u / s
+        self.total = self._sum(self.theta)
+        self.missing = self.cap - self._sum(u)
+        return at._replace(pairs=(Pair(u, s),))
+
+    def B(self, scalings: Sequence[Scaling]) -> FloatArray:
+        F = self.features(scalings[0])
+        mean = np.zeros((self.groups, F.shape[1]))
+        np.add.at(mean, self.group, self.theta[:, None] * F)
+        mean /= self.total[:, None]
+        F -= mean[self.group]
+        return F * np.sqrt(self.theta)[:, None]
+
+    def unpriced(self, rests: Sequence[FloatArray]) -> FloatArray:
+        g = rests[0] / self.s
+        return self.image(g - self.theta * self._level(g)[self.group])[None]
+
+    def _level(self, moved: FloatArray) -> FloatArray:
+        """The step of the levels (groups,). With it, the sum of moved - theta * step over a group is cap - sum u."""
+        level: FloatArray = (self._sum(moved) - self.missing) / self.total
+        return level
+
+    def steps(self, rests: Sequence[FloatArray], dM: FloatArray) -> tuple[tuple[Pair, ...], FloatArray]:
+        g, dv = rests[0] / self.s, self.values(dM[0])
+        level = self._level(g - self.theta * dv)
+        ds = level[self.group] + dv
+        return (Pair(g - self.theta * ds, ds),), level
