@@ -32,10 +32,11 @@ from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, unit_scale
 from cvxml.core.result import Certificate, Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, silent
-from cvxml.methods.mlsvm.interior import interior
+from cvxml.methods.mlsvm.interior import NeighborRows
 from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, scaled_lam
 from cvxml.solvers.cone_dual import At, ConeDual, OwnMetric, Search, patience_for
 from cvxml.solvers.feasible_sets import TwoSides
+from cvxml.solvers.interior_point import interior
 from cvxml.solvers.newton import Derivative
 
 FEW = 20_000  # entries of all differences x_i - x_j, up to which they are stored
@@ -422,7 +423,8 @@ class CompactDual(ConeDual):
 
     def interior(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         edges = self._all_edges() if self.edges is None else self.edges
-        return interior(edges, self.sign, self.lam, self.cap)
+        for v, A in interior(NeighborRows(edges, self.sign, self.lam, self.cap)):
+            yield v, A[0]
 
     def saturated(self) -> FloatArray:
         """Return v with the sums of u and of w at the cap in each row, spread evenly over the neighbours.
