@@ -52,7 +52,7 @@ from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
 from cvxml.methods.kernel_mlsvm.rounding import entries_error, objective_error, with_kernel_rounding
 from cvxml.methods.mlsvm.algorithm1 import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.method import MLSVM, member_of, notes_on, through_cvxpy
-from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, no_duals, search
+from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, metric_of, no_duals, search
 from cvxml.solvers.family_method import FamilyMethod
 
 LINEAR = MLSVM()  # used on the points E
@@ -258,19 +258,22 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def _back(self, given: Instance, linear: Found) -> Found:
         """Return the result `linear` of MLSVM on the rows of E, with its metric replaced by phi (n, n).
 
-        If rounding of the entries of phi makes its gap larger than that of phi = 0, the result is phi = 0. The bound of
-        the rounding error is not compared: it is often far larger than the error. If phi = 0, its dual variables are
-        replaced, if possible, by some that prove exactly that it is optimal.
+        If rounding of the entries of phi makes its gap larger than that of phi = 0, the metric of the dual variables is
+        tried, whose rank is often lower. If its gap is also larger, the result is phi = 0. The bound of the rounding
+        error is not compared: it is often far larger than the error. If phi = 0, its dual variables are replaced, if
+        possible, by some that prove exactly that it is optimal.
         """
-        phi = given.back.T @ linear.metric @ given.back
-        found = linear._replace(metric=(phi + phi.T) / 2, proof=None)
+        found = linear._replace(metric=self._phi(given, linear.metric), proof=None)
         try:
             proof = self.certify(given, found.metric, found.dual)
             if found.metric.any():
-                zero = self.certify(given, 0 * phi, no_duals())
+                zero = self.certify(given, 0 * found.metric, no_duals())
+                if proof.gap > zero.gap:
+                    found = found._replace(metric=self._phi(given, metric_of(given.linear, found.dual)))
+                    proof = self.certify(given, found.metric, found.dual)
                 if proof.gap <= zero.gap:
                     return found._replace(proof=proof)
-                return found._replace(metric=0 * phi, dual=no_duals(), proof=zero)
+                return found._replace(metric=0 * found.metric, dual=no_duals(), proof=zero)
             if found.status is Status.INTERRUPTED or not may_be_zero(proof):
                 return found._replace(proof=proof)
             exactly = (
@@ -281,6 +284,11 @@ class KernelMLSVM(FamilyMethod[Instance]):
             return found._replace(dual=next(exactly, found.dual))
         except KeyboardInterrupt:
             return found._replace(status=Status.INTERRUPTED)
+
+    def _phi(self, given: Instance, M: FloatArray) -> FloatArray:
+        """phi (n, n) of a metric M on the rows of E."""
+        phi: FloatArray = given.back.T @ M @ given.back
+        return (phi + phi.T) / 2
 
     def stored(self, given: Instance) -> dict[str, Any]:
         return {**given.linear.stored(), **given.kernel}

@@ -90,7 +90,8 @@ def search(
         proof = None
         try:
             more = () if status is Status.INTERRUPTED else duals_of_zero(p)
-            others.append((problem.at(at.v).metric() / scale**2, dual))
+            if isinstance(at, OwnMetric):
+                metric = min(metric, metric_of(p, dual), key=lambda M: _left(prove(M, dual)))
             metric, dual = best_proved(prove, metric, dual, more, others)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
@@ -100,6 +101,13 @@ def search(
 def zero_metric(p: Instance) -> Found:
     """Return A = 0, the optimum if no point is usable, with empty dual variables."""
     return Found(np.zeros((p.X.shape[1],) * 2), no_duals(), Status.CONVERGED, 0)
+
+
+def metric_of(p: Instance, dual: Dual) -> FloatArray:
+    """A = P_+(G) / lam (d, d), the metric of dual variables of this solver."""
+    scale = unit_scale(p.X)
+    problem = CompactDual(p.X / scale, p.N, scaled_lam(p.lam, scale))
+    return problem.at(problem.start(dual)).metric() / scale**2
 
 
 def no_duals() -> Dual:
@@ -128,9 +136,14 @@ def best_proved(
     found = metric, dual
     for other in (metric, 0 * metric, *(other for other, _ in others)):
         proof = prove(other, zero.dual)
-        if proof.gap + proof.rounding < best.gap + best.rounding:
+        if _left(proof) < _left(best):
             found, best = (other, zero.dual), proof
     return found
+
+
+def _left(proof: Certificate) -> float:
+    """The gap and its rounding error together."""
+    return proof.gap + proof.rounding
 
 
 def may_be_zero(zero: Certificate) -> bool:
