@@ -171,8 +171,9 @@ def test_the_rows_are_the_distances_of_points(monkeypatch):
     assert [block.groups for block in blocks] == [slice(0, 2), slice(2, 4)]
     assert np.concatenate([block.v for block in blocks]) == pytest.approx(D[points], abs=1e-12)
     assert np.concatenate([block.a for block in blocks]).tolist() == a.tolist()
-    pairs, w = own.weights(given)
-    G = sum(one * np.outer(X[i] - X[k], X[i] - X[k]) for (i, k), one in zip(pairs, w, strict=True))
+    listed = own.weights(given)
+    each = zip(listed.pairs, listed.w, strict=True)
+    G = sum(one * np.outer(X[i] - X[k], X[i] - X[k]) for (i, k), one in each)
     assert float(np.sum(G * M)) == pytest.approx(float(np.sum(a * D[points])))
     assert list(own.exactly([list(range(10 * i, 10 * i + 7)) for i in range(7)]))[7:14] == list(range(20, 27))
 
