@@ -22,7 +22,7 @@ LOW = 2**15  # exponents of floats, and of products of three floats, are above -
 BLOCK = 2**21  # numbers handled at a time
 # numbers of a block that fits into the cache; a block has at least as many pairs as there are blocks
 CACHED = 2**15
-UNDERFLOW = 1e-290  # above the error of underflow in any sum here
+UNDERFLOW = 1e-290  # above the error of underflow in any sum here, for weights up to 1
 WIDE = 100  # from this many features on, a matrix product for every pair is slow
 SEVERAL = 8  # with more pairs than this per point, products with points are faster
 FAINT = 1e-2  # smallest length of a feature, relative to the longest image, that is used for its unit
@@ -67,13 +67,13 @@ class Points(NamedTuple):
     def apart(self, i: Any, k: Any) -> Images:
         """Differences (t, r) of the images of the points i (t,) and k (t,), with error bounds."""
         z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
-        own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        own = self.error + 4 * EPS**2 * lengths(self.high)
         return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
 
     def entries_apart(self, i: Any, k: Any) -> tuple[FloatArray, FloatArray]:
         """Differences (t, r) of the images of the points i (t,) and k (t,), and an error bound for each entry."""
         z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
-        own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        own = self.error + 4 * EPS**2 * lengths(self.high)
         return z, 2 * EPS * np.abs(z) + (own[i] + own[k])[:, None]
 
     def of_columns(self, some: np.ndarray) -> Points:
@@ -84,7 +84,7 @@ class Points(NamedTuple):
         """The squared entries (t, r) of the differences of the images of the points i (t,) and k (t,)."""
         high, rest = two_sum(self.high[i], -self.high[k])
         low = rest + (self.low[i] - self.low[k])
-        own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        own = self.error + 4 * EPS**2 * lengths(self.high)
         apart = (own[i] + own[k])[:, None] + 2 * EPS**2 * np.abs(high)
         square, rest = two_product(high, high)
         beside = 2 * high * low
@@ -208,6 +208,14 @@ def _squared(length: FloatArray, error: FloatArray, m: int) -> FloatArray:
     return moved
 
 
+def lengths(A: FloatArray) -> FloatArray:
+    """The Euclidean lengths (n,) of the rows of A (n, r). Rows are scaled: no square underflows or overflows."""
+    largest = np.abs(A).max(axis=1, initial=0.0)
+    unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+    found: FloatArray = unit * np.linalg.norm(A / unit[:, None], axis=1)
+    return found
+
+
 def images(P: FloatArray, T: FloatArray) -> Images:
     """The product P T (n, r) with a bound of the error of each row, for P (n, d) and T (d, r).
 
@@ -243,7 +251,7 @@ def points(X: FloatArray, T: FloatArray) -> Points:
         high, low = two_sum(high, low)
         largest = np.ldexp(float(d), unit)  # bounds the sums of |products of entries|
         error = (SLICES * 2.0 ** (-SLICES * bits) + (4 * SLICES**2 + d + 4) * EPS**2) * largest
-        return Points(high, low, np.linalg.norm(error, axis=1) * (1 + 1e-6) + UNDERFLOW)
+        return Points(high, low, lengths(error) * (1 + 1e-6) + UNDERFLOW)
 
 
 def _exponent(A: FloatArray) -> IntArray:

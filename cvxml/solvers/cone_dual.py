@@ -220,21 +220,25 @@ class OwnMetric(At):
         super().__init__(dual, v, dual.image(v))
         self.M = M
         values, vectors = np.linalg.eigh(M)
-        self.margins = dual.margins(dual.lam * np.maximum(values, 0), vectors)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.margins = dual.margins(dual.lam * np.maximum(values, 0), vectors)
 
     @cached_property
     def scale(self) -> float:
-        return self.dual.lam / 2 * float(np.sum(self.M**2))
+        with np.errstate(over="ignore"):  # the first metrics may be huge
+            return self.dual.lam / 2 * float(np.sum(self.M**2))
 
     @cached_property
     def gap(self) -> float:
         """The gap of v, plus lam/2 ||M||^2 - <M, G> + ||P_+(G)||^2 / (2 lam) as a sum of terms >= 0."""
         dual, Q = self.dual, self.vectors
-        seen = np.swapaxes(Q, -1, -2) @ self.M @ Q
-        positive = dual.positive(self.values) / dual.lam
-        unlike = seen - positive[..., None, :] * np.eye(seen.shape[-1])
-        negative = np.maximum(-self.values, 0) * np.maximum(np.diagonal(seen, axis1=-2, axis2=-1), 0)
-        return dual.gap(self) + dual.lam / 2 * float(np.sum(unlike**2)) + float(np.sum(negative))
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = np.swapaxes(Q, -1, -2) @ self.M @ Q
+            positive = dual.positive(self.values) / dual.lam
+            unlike = seen - positive[..., None, :] * np.eye(seen.shape[-1])
+            negative = np.maximum(-self.values, 0) * np.maximum(np.diagonal(seen, axis1=-2, axis2=-1), 0)
+            gap = dual.gap(self) + dual.lam / 2 * float(np.sum(unlike**2)) + float(np.sum(negative))
+        return math.inf if math.isnan(gap) else gap
 
     def metric(self) -> FloatArray:
         return self.M

@@ -9,12 +9,15 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import cvxml
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
 from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers import combinations
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights, projected
-from cvxml.family.rows.base import Weights
+from cvxml.family.rows.base import Duals, Weights
+from cvxml.family.theorem.theorem import prove
+from cvxml.methods import get
 from cvxml.numbers.rational import plane
 from tests.instances import fractions
 
@@ -111,6 +114,49 @@ def test_the_best_multiple_stays_feasible_where_gains_cancel(seed: int) -> None:
     t = weights.best_multiple(G, ConjugateOnRay(lambda t: t, 10.0))
     assert t == pytest.approx(1 / 3, rel=1e-3)
     assert weights.bound(Weights(G.pairs, G.w * t, exact=True)).value == 0
+
+
+def test_a_multiple_is_not_taken_without_a_trial_of_its_own() -> None:
+    """Every multiple rounds the weights in another way. Here the longest multiple of the loss is too long."""
+    X, pairs = np.array([[0.0], [9.0], [171.0]]), np.array([[0, 1], [0, 2]])
+    G = Weights(pairs, np.array([0.9127555772777217, -0.0025284088011761565]), exact=True)
+    weights = SumOfWeights(X, np.eye(1), 3.012427918218728e-08)
+    t = weights.best_multiple(G, ConjugateOnRay(lambda t: t, 7.0))
+    assert t == pytest.approx(7, rel=1e-6)
+    assert weights.bound(Weights(pairs, G.w * t, exact=True)).value == 0
+
+
+@pytest.mark.parametrize("step", range(12))
+def test_every_multiple_of_nearly_optimal_duals_has_a_bound(step: int) -> None:
+    """As when a solution is certified again with other numbers. The gains cancel to 1e-7 of their terms."""
+    X = np.random.default_rng(5).standard_normal((14, 2)) * 100
+    method = get("scml")
+    given = method.instance(X, np.arange(14) % 2, beta=1e-5, n_neighbors=1)
+    family = method.member(given)  # type: ignore[attr-defined]
+    solution = cvxml.solve("scml", X, np.arange(14) % 2, beta=1e-5, n_neighbors=1, tol=1e-9)
+    (duals,) = method.read(given, solution.dual)  # type: ignore[attr-defined]
+    for k in range(10 * step, 10 * step + 10):
+        share = 1 - 10.0 ** -(2 + k / 10)
+        bound = prove(family, [Duals(duals.a * share, duals.key)]).bound.value
+        assert bound >= 0.98 * solution.lower_bound
+
+
+def test_fractions_as_weights_are_not_exact_as_floats() -> None:
+    """The exact gain is 0, and that of the rounded weights is not."""
+    X, third = np.array([[0.0], [1.0], [1e6]]), Fraction(1, 3)
+    w = np.array([third, -third / 10**12], dtype=object)
+    G = Weights(np.array([[0, 1], [0, 2]]), w, exact=True)
+    c = NormOfCombination(X, np.eye(1)).gains(G)
+    assert abs(float(c.mid[0])) <= c.rad[0]
+
+
+@pytest.mark.parametrize("w", [5e33, 1e90])
+def test_squares_that_underflow_beside_large_weights_are_within_the_error(w: float) -> None:
+    X = np.array([[0.0], [1.5e-162]])
+    of, G = NormOfCombination(X, np.eye(1)), Weights(np.array([[0, 1]]), np.array([w]), exact=True)
+    c = of.gains(G)
+    (exact,) = of.exact_gains(plane(X), G)
+    assert abs(Fraction(float(c.mid[0])) - exact) <= Fraction(float(c.rad[0]))
 
 
 def test_gains_of_points_that_are_far_and_nearly_equal_are_counted_as_lost() -> None:

@@ -20,6 +20,7 @@ from cvxml.numbers.rounding import (
     doubled,
     images,
     least_eigenvalue,
+    lengths,
     points,
     seen,
     squares_of,
@@ -383,3 +384,19 @@ def test_entries_of_differences_have_an_error_of_their_own_size(seed: int) -> No
             missed = sum(e[a] * t[a][c] for a in range(2)) - Fraction(float(z[k, c]))
             assert abs(missed) <= Fraction(float(error[k, c]))
             assert error[k, c] <= 1e-15 * abs(z[k, c]) + 1e-24 * np.abs(T).max()
+
+
+@pytest.mark.parametrize("size", [1e-170, 1.0, 1e170])
+def test_lengths_neither_underflow_nor_overflow(size: float) -> None:
+    A = size * np.array([[3.0, 4.0], [0.0, 0.0], [0.0, -2.0]])
+    assert lengths(A) == pytest.approx(size * np.array([5.0, 0.0, 2.0]), rel=1e-12, abs=0)
+
+
+def test_the_errors_of_tiny_images_are_counted() -> None:
+    """The squares of the errors underflow."""
+    X, T = np.array([[0.1e-70], [0.7e-70], [0.3e-70]]), np.array([[1 / 3 * 1e-70]])
+    z, error = points(X, T).entries_apart(0, np.array([1, 2]))
+    for k, one in enumerate((1, 2)):
+        exact = (Fraction(float(X[0, 0])) - Fraction(float(X[one, 0]))) * Fraction(float(T[0, 0]))
+        assert abs(Fraction(float(z[k, 0])) - exact) <= Fraction(float(error[k, 0]))
+    assert (points(X, T).error > 1e-200).all()

@@ -283,7 +283,7 @@ class ByFormulas(Everywhere, ABC):
     def image(self, G: Weights) -> Any:
         """The numbers computed from G that r depends on, in enclosures.
 
-        The enclosures also hold if every weight of G is rounded a few times more.
+        The enclosures also hold if every weight of G is rounded a few times more, unless G.exact says that none is.
         """
 
     @abstractmethod

@@ -133,12 +133,14 @@ class Combinations(ByFormulas):
             moved += np.abs(w[part]) @ (error * (2 * np.abs(z) + error))
         # a few roundings of each term, and the last rounding of each sum in twice the working precision
         rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
-        mid, rad = np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW
+        least = UNDERFLOW * (1 + float(np.abs(w).sum()))
+        mid, rad = np.sum(sums, axis=0), (rounded + moved) * ROOM + least
         unclear = rad > UNCLEAR * mid.max(initial=0.0)
         if unclear.any() and len(w) and np.isfinite(size).all():
             with np.errstate(over="ignore", invalid="ignore"):
                 fine = self._finely(pairs, w, unclear)
-            error = (fine.rad + (0.0 if G.exact else ROUNDINGS * EPS) * size[unclear]) * ROOM + UNDERFLOW
+            exactly = G.exact and G.w.dtype == np.float64
+            error = (fine.rad + (0.0 if exactly else ROUNDINGS * EPS) * size[unclear]) * ROOM + least
             better = error < rad[unclear]  # False if a product of halves has overflowed
             mid[unclear] = np.where(better, fine.mid, mid[unclear])
             rad[unclear] = np.where(better, error, rad[unclear])
@@ -203,7 +205,9 @@ class SumOfWeights(Combinations):
         return total(at.w * (like(at.w, self.beta, rounded=1) - image))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best k(t a) and t c_k <= beta for every k.
+        """A factor t of the dual variables with a large k(t a), and every c_k of the rounded multiple at most beta.
+
+        The error bounds show this for every t up to a limit. A larger t is taken only if it has been tried (`_tried`).
 
         ray: the function t -> k(t a) of the losses.
         """
@@ -213,13 +217,15 @@ class SumOfWeights(Combinations):
         if not math.isfinite(rounded):
             return 0.0
         longest = float(self.beta) / rounded * SHORTER if rounded > 0 else math.inf
-        if rounded > most * (1 + UNCLEAR) and most > 0:
-            longest = max(longest, self._longest(G, float(self.beta) / most * SHORTER))
+        tried = 0.0
+        if longest < ray.longest and rounded > most * (1 + UNCLEAR) and most > 0:
+            tried = self._tried(G, min(float(self.beta) / most * SHORTER, ray.longest))
         if (c.mid + c.rad <= self.beta).all():  # t = 1 is feasible
             longest = max(longest, 1.0)
-        return best(ray.value, min(longest, ray.longest))
+        shown = best(ray.value, min(longest, ray.longest))
+        return tried if tried > shown and ray.value(tried) > ray.value(shown) else shown
 
-    def _longest(self, G: Weights, t: float) -> float:
+    def _tried(self, G: Weights, t: float) -> float:
         """A factor near t for which every c_k of the rounded multiple is at most beta; 0 if a few trials find none.
 
         The rounding of many weights mostly cancels. So a trial finds a larger factor than the bound of this rounding.
@@ -227,17 +233,17 @@ class SumOfWeights(Combinations):
         for _ in range(TRIALS):
             c = self.gains(Weights(G.pairs, G.w * t, G.exact))
             share = float(np.max(c.mid + c.rad)) / float(self.beta)
-            if share <= 1:
+            if share <= 1 and (c.mid + c.rad <= self.beta).all():
                 return t
-            t *= SHORTER / share
+            t *= SHORTER / max(share, 1.0)
         return 0.0
 
     def image(self, G: Weights) -> Enclosure:
-        """The numbers c_k. The dual variables have been scaled so that every c_k <= beta (`best_multiple`)."""
+        """The numbers c_k. `best_multiple` has usually scaled the dual variables so that every c_k is at most beta."""
         return self.gains(G)
 
     def bound(self, G: Weights) -> Approximate:
-        """r(G): 0 if every c_k <= beta is proved, else -inf."""
+        """r(G): 0 if every c_k <= beta is proved, else -inf. The radii have room for the rounding of mid + rad."""
         c = self.gains(G)
         return Approximate(0.0 if (c.mid + c.rad <= self.beta).all() else -math.inf, 0.0)
 
