@@ -47,6 +47,7 @@ SHARE = 0.1  # the gradient steps before the next round cost this fraction of th
 NO_GAP = 1e-20  # a relative gap below this is rounding only
 SHORT = 0.1  # a Newton step shortened below this fraction ends the rounds
 REACH = 1e4  # first length of a Newton step, in gradient steps
+SHORTEST = 1e-300  # shortest reach of an entry; its inverse does not overflow
 MODEL_STEPS = 4  # Newton steps in one model
 PATIENCE = 100  # gradient steps and Newton rounds before an interior-point method, at least
 INTERIOR_STEPS = 40  # iterations that an interior-point method needs
@@ -259,7 +260,7 @@ class Model:
         self.dual, self.v, self.moves = dual, start.v, moves
         self.place = np.cumsum(moves).reshape(moves.shape) - 1
         width = np.broadcast_to(dual.width, moves.shape)[moves]
-        self.size = np.sqrt(1 / (1 / reach[moves] + width))
+        self.size = np.sqrt(1 / (1 / np.maximum(reach[moves], SHORTEST) + width))
         self.pull = start.pull[moves]
         self.products = products
         self.products *= self.size[:, None]

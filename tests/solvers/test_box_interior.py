@@ -138,3 +138,13 @@ def test_the_first_steps_go_on_if_the_interior_points_are_of_no_use(monkeypatch:
     while solver.step():
         pass
     assert solver.at.gap <= 1e-8 * solver.at.scale
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_tiny_reaches_give_no_warning() -> None:
+    """In this problem, the reach of some entries falls below 1e-308."""
+    solver = Boxed(drawn(9, "wide"))
+    for _ in range(25):
+        if not solver.step():
+            break
+    assert solver.at.gap <= 1e-6 * solver.at.scale
