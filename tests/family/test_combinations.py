@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml import datasets
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
 from cvxml.family.losses.base import ConjugateOnRay
@@ -133,12 +134,34 @@ def test_every_multiple_of_nearly_optimal_duals_has_a_bound(step: int) -> None:
     method = get("scml")
     given = method.instance(X, np.arange(14) % 2, beta=1e-5, n_neighbors=1)
     family = method.member(given)  # type: ignore[attr-defined]
-    solution = cvxml.solve("scml", X, np.arange(14) % 2, beta=1e-5, n_neighbors=1, tol=1e-9)
+    solution = cvxml.solve("scml", X, np.arange(14) % 2, beta=1e-5, n_neighbors=1)
     (duals,) = method.read(given, solution.dual)  # type: ignore[attr-defined]
     for k in range(10 * step, 10 * step + 10):
         share = 1 - 10.0 ** -(2 + k / 10)
         bound = prove(family, [Duals(duals.a * share, duals.key)]).bound.value
         assert bound >= 0.98 * solution.lower_bound
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "factor", "params"),
+    [
+        ("scml", "wine", None, {}),
+        pytest.param("scml", "breast_cancer", None, {}, marks=pytest.mark.slow),
+        ("schultz_joachims", "wine", 1e4, {"C": 1000.0}),
+        ("schultz_joachims", "iris", 1e6, {"C": 1000.0}),
+    ],
+)
+def test_features_with_their_units_are_certified(
+    method: str, name: str, factor: float | None, params: dict[str, float]
+) -> None:
+    """All these stalled before the gains had error bounds for each entry. factor: of the first feature."""
+    X, y = datasets.load(name)
+    if factor is None:
+        X, y = datasets.subsample(X, y, 150)
+    else:
+        X, y = datasets.subsample(datasets.standardize(X), y, 100)
+        X[:, 0] *= factor
+    assert cvxml.solve(method, X, y, **params).certificate.proves(1e-6)
 
 
 def test_fractions_as_weights_are_not_exact_as_floats() -> None:
