@@ -175,7 +175,7 @@ class _System:
         return Direction(State(dM, *self.rows.steps(rests, dM)), M_scaled, S_scaled)
 
     def _refined(self, right: FloatArray) -> FloatArray:
-        """The solution y of (I + B^T B) y = right. Its rounding errors are corrected, because B may have large rows."""
+        """The solution y of (I + B^T B) y = right. Some rows of B may be long, so rounding errors are corrected."""
         y: FloatArray = cho_solve(self.factor, right)
         for _ in watched(range(REFINEMENTS)):
             y += cho_solve(self.factor, right - y - self.B.T @ (self.B @ y))

@@ -97,9 +97,9 @@ def test_gains_that_cancel_are_within_their_error(seed: int, exact: bool) -> Non
 
 def test_gains_near_overflow_are_those_of_plain_arithmetic() -> None:
     """Halves of numbers near 1e300 overflow, so these gains keep their first error."""
-    X, B = np.array([[1e75], [-1e75], [0.0], [0.7e75]]), np.array([[1e75]])
+    X, B = np.array([[1e75], [-1e75], [0.0]]), np.array([[1e75]])
     of = SumOfWeights(X, B, 1.0)
-    G = Weights(np.array([[0, 1], [0, 2], [1, 3]]), np.array([1.0, -3.9, -0.03]), exact=True)
+    G = Weights(np.array([[0, 1], [0, 2]]), np.array([1.0, -4 * (1 - 2.0**-30)]), exact=True)
     c = of.gains(G)
     (exact,) = of.exact_gains(plane(X), G)
     assert np.isfinite(c.mid).all()

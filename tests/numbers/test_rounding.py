@@ -400,3 +400,10 @@ def test_the_errors_of_tiny_images_are_counted() -> None:
         exact = (Fraction(float(X[0, 0])) - Fraction(float(X[one, 0]))) * Fraction(float(T[0, 0]))
         assert abs(Fraction(float(z[k, 0])) - exact) <= Fraction(float(error[k, 0]))
     assert (points(X, T).error > 1e-200).all()
+
+
+def test_a_square_of_a_difference_in_the_low_parts_only_is_within_its_error() -> None:
+    own = Points(np.ones((2, 1)), np.array([[2.0**-60], [0.0]]), np.zeros(2))
+    square = own.squares_apart(np.array([0]), np.array([1]))
+    found = Fraction(float(square.high[0, 0])) + Fraction(float(square.low[0, 0]))
+    assert abs(found - Fraction(2) ** -120) <= Fraction(float(square.error[0, 0]))

@@ -22,7 +22,7 @@ from cvxml.methods import get
 from cvxml.solvers import box_dual
 from cvxml.solvers.box_dual import BoxDual, Boxed
 from cvxml.solvers.box_interior import BoxRows
-from cvxml.solvers.cone_dual import OwnMetric, Search
+from cvxml.solvers.cone_dual import At, OwnMetric, Search
 from cvxml.solvers.interior_point import interior
 
 METHODS = ("frobmetric", "rtml", "plml")
@@ -125,18 +125,25 @@ def test_real_features_with_their_units_are_certified(method: str) -> None:
     assert cvxml.solve(method, X, y).status is Status.CONVERGED
 
 
-def test_the_first_steps_go_on_if_the_interior_points_are_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_steps_go_on_if_all_others_are_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a problem that only the first steps solve would be lost."""
+    made: list[Search] = []
+
+    class OnlyFirst(Search):
+        def points(self, start: At) -> Iterator[tuple[At, str]]:
+            made.append(self)
+            return super().points(start) if len(made) == 1 else iter([(start, "start")])
 
     def useless(rows: BoxRows) -> Iterator[tuple[FloatArray, FloatArray]]:
         yield np.zeros(len(rows.of.low)), np.eye(3)[None]
 
+    monkeypatch.setattr(box_dual, "Search", OnlyFirst)
     monkeypatch.setattr(box_dual, "interior", useless)
     monkeypatch.setattr(box_dual, "patience_for", lambda *_: 3)
-    dual = drawn(0, "hinge")
-    solver = Boxed(dual)
+    solver = Boxed(drawn(0, "hinge"))
     while solver.step():
         pass
+    assert len(made) == 2
     assert solver.at.gap <= 1e-8 * solver.at.scale
 
 

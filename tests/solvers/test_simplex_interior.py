@@ -112,10 +112,14 @@ def test_the_rows_are_those_of_the_sets(seed: int) -> None:
 
 
 @SEEDS
-def test_a_step_keeps_the_sum_of_every_group(seed: int) -> None:
+@pytest.mark.parametrize("share", [1.0, 0.8])
+def test_after_a_step_the_sum_of_every_group_is_cap(seed: int, share: float) -> None:
+    """share: of cap, the sum before the step."""
     of, rng = columns(seed), np.random.default_rng(seed)
     rows = SetRows(of)
-    at = rows.enter(rows.start())
+    start = rows.start()
+    (before,) = start.pairs
+    at = rows.enter(start._replace(pairs=(before._replace(value=share * before.value),)))
     rests = [rng.standard_normal(len(rows.group))]
     step = rng.standard_normal((3, 3))
     (pair,), level = rows.steps(rests, (step + step.T)[None])

@@ -254,6 +254,17 @@ def test_a_path_to_a_tiny_lam_that_ends_early_does_not_end_the_search(
     assert solution.certificate.proves(1e-6)
 
 
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("seed", [0, 27])
+def test_features_of_very_different_scale_are_certified(seed: int, lam: float) -> None:
+    """With P_+(G) / lam as the metric of the interior points, these ended at gaps of 1e-5 to 6e-2."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(15, 60)), int(rng.integers(2, 8))
+    y = np.arange(n) % 2
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-4, 4, d) + 0.5 * y[:, None]
+    assert cvxml.solve("mlsvm", X, y, lam=lam).certificate.proves(1e-6)
+
+
 @pytest.mark.parametrize("lam", [pytest.param(10.0, marks=pytest.mark.slow), 1e3])
 def test_a_wide_feature_is_solved_by_the_interior_point_method(lam: float) -> None:
     """Gradient and Newton steps alone stall here, at a gap of 1e-3 and more of the scale."""
