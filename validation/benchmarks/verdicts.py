@@ -1,6 +1,6 @@
 """Solve and check drawn problems with this copy of the repository and with another one, and compare the answers.
 
-    python -m validation.benchmarks.verdicts OTHER [--n 2000] [--seed 0] [METHOD ...]
+    python -m validation.benchmarks.verdicts OTHER [METHOD ...] [--n 2000] [--seed 0]
 
 OTHER is the folder of a copy of another version, for example of a `git worktree`. The methods take turns. A problem has
 12 to 24 points in two or three classes and up to 4 features: random ones, with repeated points, on a grid (equal
