@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 import cvxml
 from cvxml import datasets
@@ -20,6 +22,9 @@ from cvxml.methods import get, names
 # a start from which nca ends at a finite metric on random_data(7, n=14, d=3, classes=2), and not at infinity
 START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
 
+needs_data = pytest.mark.skipif(
+    not os.environ.get("CVXML_DATA"), reason="CVXML_DATA names no folder with the papers' data sets"
+)
 # of a metric that is proved not to be optimal
 NOT_OPTIMAL = (Verdict.REFUTED, Verdict.CLOSE)
 # methods with a solution in closed form: no steps to run out of, one that is told of
@@ -181,6 +186,13 @@ def mlsvm_from_kkt(seed: int, d: int = 6, interior: int = 2, capped: int = 2, sl
     y = np.tile([0, 0, 1], m)
     objective = lam / 2 * float(np.sum(alpha**2)) + slacks / n
     return Known(X, y, neighbors, lam, A, objective)
+
+
+def heavy_tails(seed: int, spread: float, n: int, d: int) -> tuple[FloatArray, np.ndarray]:
+    """Two classes with log-normal features. Some points are far from all others in one feature."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return np.exp(spread * rng.standard_normal((n, d))) + y[:, None], y
 
 
 def random_data(seed: int, n: int = 40, d: int = 5, classes: int = 3) -> tuple[FloatArray, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +11,9 @@ import pytest
 
 import cvxml
 from cvxml import datasets
-from tests.instances import objective_of, random_data
+from tests.instances import needs_data, objective_of, random_data
 
 pytestmark = pytest.mark.slow
-needs_data = pytest.mark.skipif(
-    not os.environ.get("CVXML_DATA"), reason="CVXML_DATA names no folder with the papers' data sets"
-)
 
 
 @needs_data

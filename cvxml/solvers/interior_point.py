@@ -111,15 +111,18 @@ def interior(rows: Rows) -> Iterator[tuple[FloatArray, FloatArray]]:
 
     The metrics are positive definite, up to rounding.
     """
-    at = rows.start()
+    with np.errstate(all="ignore"):  # a result that is not finite ends the run
+        at = rows.start()
     for _ in watched(range(MOST_STEPS)):
+        if not all(np.isfinite(part).all() for part in (at.M, *(x for pair in at.pairs for x in pair))):
+            return
         yield rows.duals(at), at.M
         try:
-            with np.errstate(all="ignore"):  # a result that is not finite ends the run
+            with np.errstate(all="ignore"):
                 new = _next(rows, at)
         except (np.linalg.LinAlgError, ValueError):  # not positive, or not finite any more
             return
-        if new is None or not all(np.isfinite(part).all() for pair in new.pairs for part in pair):
+        if new is None:
             return
         at = new
 

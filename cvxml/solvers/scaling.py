@@ -37,9 +37,8 @@ class Scaling:
         root = np.sqrt(self.sigma)
         R = (LA @ Vt.T) / root
         self.R_inverse: FloatArray = (root[:, None] * Vt) @ solve_triangular(LA, np.eye(d), lower=True)
-        self.Q, lengths, _ = np.linalg.svd(
-            R
-        )  # the eigenvalues of W = R R^T, computed from it, would lose digits
+        # the eigenvalues of W = R R^T, computed from W, would lose digits
+        self.Q, lengths, _ = np.linalg.svd(R)
         widths = lengths**2
         self.scale: FloatArray = self.twice / np.sqrt(lam + 1 / np.outer(widths, widths)[self.a, self.b])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,15 +23,9 @@ from cvxml.solvers.box_dual import BoxDual, Boxed
 from cvxml.solvers.box_interior import BoxRows
 from cvxml.solvers.cone_dual import At, OwnMetric, Search
 from cvxml.solvers.interior_point import interior
+from tests.instances import heavy_tails, needs_data
 
 METHODS = ("frobmetric", "rtml", "plml")
-
-
-def heavy(seed: int, spread: float, n: int = 50, d: int = 5) -> tuple[FloatArray, IntArray]:
-    """Two classes with log-normal features. Some points are far from all others in one feature."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 2
-    return np.exp(spread * rng.standard_normal((n, d))) + y[:, None], y
 
 
 def drawn(seed: int, kind: str) -> BoxDual:
@@ -105,7 +98,7 @@ def test_the_gap_of_a_metric_is_its_objective_less_the_dual_objective(seed: int,
 
 @pytest.mark.parametrize("method", METHODS)
 def test_several_metrics_and_the_losses_of_the_methods(method: str) -> None:
-    X, y = heavy(0, 1.0, 30, 3)
+    X, y = heavy_tails(0, 1.0, 30, 3)
     best = min(iterates(of_method(method, X, y)), key=lambda at: at.gap)
     assert best.gap <= 1e-8 * best.scale
 
@@ -114,12 +107,12 @@ def test_several_metrics_and_the_losses_of_the_methods(method: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_heavy_tails_are_certified(method: str, seed: int) -> None:
     """RTML stalled on all three, with gaps of 2e5 to 5e6 times its scale."""
-    X, y = heavy(seed, 2.0)
+    X, y = heavy_tails(seed, 2.0, 50, 5)
     assert cvxml.solve(method, X, y).status is Status.CONVERGED
 
 
-@pytest.mark.skipif("CVXML_DATA" not in os.environ, reason="CVXML_DATA names no folder of data")
-@pytest.mark.parametrize("method", METHODS)
+@needs_data
+@pytest.mark.parametrize("method", [*METHODS[:2], pytest.param("plml", marks=pytest.mark.slow)])
 def test_real_features_with_their_units_are_certified(method: str) -> None:
     X, y = datasets.subsample(*datasets.load("australian"), 150)
     assert cvxml.solve(method, X, y).status is Status.CONVERGED
@@ -155,3 +148,10 @@ def test_tiny_reaches_give_no_warning() -> None:
         if not solver.step():
             break
     assert solver.at.gap <= 1e-6 * solver.at.scale
+
+
+def test_a_start_beyond_double_precision_ends_the_method() -> None:
+    """The first metric is a multiple of I, here 1e-10 / 1e-320."""
+    dual = drawn(0, "hinge")
+    dual.lam = 1e-320
+    assert list(interior(BoxRows(dual))) == []

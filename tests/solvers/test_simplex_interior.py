@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ from cvxml.methods.ssvm.step import Columns, SetRows, StepSolver
 from cvxml.solvers.cone_dual import OwnMetric, Search
 from cvxml.solvers.interior_point import interior
 from cvxml.solvers.scaling import Scaling
-from tests.instances import random_data
+from tests.instances import heavy_tails, needs_data, random_data
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
 
@@ -31,13 +29,6 @@ def columns(seed: int, wide: float = 0.0, C: float = 1.0) -> Columns:
         worst = loss_augmented(point_at(p, weight * eye).near, p.y, p.Lam).sets
         found.take_in(worst[:, None, :], np.ones((len(p.y), 1), dtype=bool))
     return found
-
-
-def heavy(seed: int, spread: float) -> tuple[FloatArray, IntArray]:
-    """Two classes with log-normal features. Some points are far from all others in one feature."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(40) % 2
-    return np.exp(spread * rng.standard_normal((40, 4))) + y[:, None], y
 
 
 def iterates(of: Columns) -> list[OwnMetric]:
@@ -146,12 +137,12 @@ def gap_of_a_step(X: FloatArray, y: IntArray, C: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("seed", "spread", "C"), [(0, 1.5, 100.0), (0, 2.0, 1.0), (4, 1.5, 100.0)])
 def test_a_step_is_solved_if_the_data_have_heavy_tails(seed: int, spread: float, C: float) -> None:
-    gap, enough = gap_of_a_step(*heavy(seed, spread), C)
+    gap, enough = gap_of_a_step(*heavy_tails(seed, spread, 40, 4), C)
     assert -enough <= gap <= enough
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("CVXML_DATA" not in os.environ, reason="CVXML_DATA names no folder of data")
+@needs_data
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_a_step_is_solved_on_real_features_with_their_units(C: float) -> None:
     gap, enough = gap_of_a_step(*datasets.subsample(*datasets.load("heart"), 80), C)

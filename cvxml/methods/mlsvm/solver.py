@@ -90,8 +90,6 @@ def search(
         proof = None
         try:
             more = () if status is Status.INTERRUPTED else duals_of_zero(p)
-            if isinstance(at, OwnMetric):
-                metric = min(metric, metric_of(p, dual), key=lambda M: _left(prove(M, dual)))
             metric, dual = best_proved(prove, metric, dual, more, others)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
@@ -136,14 +134,9 @@ def best_proved(
     found = metric, dual
     for other in (metric, 0 * metric, *(other for other, _ in others)):
         proof = prove(other, zero.dual)
-        if _left(proof) < _left(best):
+        if proof.gap + proof.rounding < best.gap + best.rounding:
             found, best = (other, zero.dual), proof
     return found
-
-
-def _left(proof: Certificate) -> float:
-    """The gap and its rounding error together."""
-    return proof.gap + proof.rounding
 
 
 def may_be_zero(zero: Certificate) -> bool:

@@ -294,9 +294,7 @@ class StepSolver:
         self.columns = Columns(p, latent)
         self.step = 0.0
         self.reach = 1e3  # gradient steps: the length of a Newton step
-        self.differ = (
-            False  # True: the sets differ so much in scale that the interior-point method goes first
-        )
+        self.differ = False  # True: scales differ so much that the interior-point method goes first
 
     def dual(self) -> Dual:
         rows, columns = np.nonzero(self.columns.q)
