@@ -52,6 +52,11 @@ class State(NamedTuple):
     pairs: tuple[Pair, ...]
     free: FloatArray
 
+    @property
+    def finite(self) -> bool:
+        numbers = [part for pair in self.pairs for part in pair]
+        return all(np.isfinite(part).all() for part in (self.M, *numbers))
+
     def after(self, step: State, length: float) -> State:
         M = self.M + length * step.M
         pairs = (
@@ -114,7 +119,7 @@ def interior(rows: Rows) -> Iterator[tuple[FloatArray, FloatArray]]:
     with np.errstate(all="ignore"):  # a result that is not finite ends the run
         at = rows.start()
     for _ in watched(range(MOST_STEPS)):
-        if not all(np.isfinite(part).all() for part in (at.M, *(x for pair in at.pairs for x in pair))):
+        if not at.finite:
             return
         yield rows.duals(at), at.M
         try:

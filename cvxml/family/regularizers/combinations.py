@@ -226,9 +226,10 @@ class SumOfWeights(Combinations):
         return tried if tried > shown and ray.value(tried) > ray.value(shown) else shown
 
     def _tried(self, G: Weights, t: float) -> float:
-        """A factor near t for which every c_k of the rounded multiple is at most beta; 0 if a few trials find none.
+        """A factor near t for which every c_k of the rounded multiple is at most beta.
 
         The rounding of many weights mostly cancels. So a trial finds a larger factor than the bound of this rounding.
+        Returns 0 if a few trials find no factor.
         """
         for _ in range(TRIALS):
             c = self.gains(Weights(G.pairs, G.w * t, G.exact))
