@@ -6,7 +6,7 @@ PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
 BENCH ?= --quick
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint landing full lowest docs bench
+.PHONY: help test lint landing full lowest pages docs bench
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,12 @@ full: ## run the full suite (.ci/full), which a release must pass
 
 lowest: ## run the quick suite with the lowest versions that pyproject.toml allows
 	bash .ci/lowest
+
+pages: ## write what pages, stubs and the paper have from the methods
+	$(PYTHON) docs/_ext/stubs.py
+	$(PYTHON) docs/_ext/statement.py
+	$(PYTHON) docs/_ext/tables.py
+	$(PYTHON) docs/paper/write.py
 
 docs: ## build the site in build/site
 	$(PYTHON) -m sphinx -W --keep-going -n -b html docs build/site

@@ -1,11 +1,15 @@
-"""`python docs/_ext/stubs.py` writes the stubs of cvxml.typed, its overloads and the generated estimators.
+"""`python docs/_ext/stubs.py` writes the stubs of cvxml.typed, its overloads, and the names of generated estimators.
 
-The stubs list the parameters of each method. tests/test_typed.py compares them with the methods.
+The stubs list the parameters of each method. The names go to cvxml/__init__.py. tests/test_typed.py compares both with
+the methods.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,9 +114,32 @@ def _text(of: inspect.Signature, first: tuple[str, ...] = ("self",)) -> str:
     return f"({', '.join(parts)}) -> {of.return_annotation}"
 
 
+def package(text: str) -> str:
+    """Return the text of cvxml/__init__.py with every generated estimator: in its docstring, imports and `__all__`."""
+    own = sorted(dir(generated), key=_by_case)
+    imported = "".join(f"        {name},\n" for name in own)
+    text = re.sub(r"(?<=generated import \(\n)(?: +\w+,\n)*", imported, text)
+    (public,) = re.findall(r"^__all__ = \[\n((?:.*\n)*?)\]", text, flags=re.MULTILINE)
+    every = sorted({*ast.literal_eval(f"[{public}]"), *own}, key=_by_case)
+    text = text.replace(public, "".join(f'    "{name}",\n' for name in every))
+    (told,) = re.findall(r"^scikit-learn estimators: .*\n(?:    .*\n)*", text, flags=re.MULTILINE)
+    new = [name for name in own if name not in re.findall(r"\w+", told)]
+    whole = " ".join(told.split()).replace(
+        " Euclidean,", "".join(f" {name}," for name in (*new, "Euclidean"))
+    )
+    return text.replace(told, textwrap.fill(whole, 120, subsequent_indent="    ") + "\n")
+
+
+def _by_case(name: str) -> tuple[int, str]:
+    """The order of ruff: names in capitals, then classes, then functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
 def stubs() -> dict[str, str]:
-    """Map the path of each stub, relative to the package, to its text."""
+    """Map the path of each stub, and of the package's `__init__`, relative to the package, to its text."""
+    init = Path(cvxml.__file__).read_text(encoding="utf-8")
     return {
+        "__init__.py": package(init),
         "typed/__init__.pyi": stub(),
         "typed/functions.pyi": overloads(),
         "estimators/generated.pyi": estimators(),

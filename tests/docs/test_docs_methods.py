@@ -49,7 +49,7 @@ def test_every_method_has_a_page_with_all_that_one_needs(method: str) -> None:
         assert any(re.search(part, heading, re.IGNORECASE) for heading in headings), part
     sources = [block.argument for block in blocks(page) if block.language == "{literalinclude}"]
     assert any(source.startswith("../cvxml/methods/") for source in sources)
-    assert page.name in read(ROOT / "docs" / "which_method.md")
+    assert page.name in read(ROOT / "docs" / "which_method_tables.md")
 
 
 TEMPLATE = (
@@ -168,14 +168,51 @@ def test_which_method_promises_a_radius_where_the_certificate_has_one() -> None:
             assert ("a distance to the optimum" in proved) == get(method).RADIUS, method
 
 
-def test_parameters_in_which_method_are_those_of_the_methods() -> None:
-    page = read(ROOT / "docs" / "which_method_tables.md")
-    filled = runpy.run_path(str(ROOT / "docs" / "_ext" / "tables.py"))["filled"]
-    assert filled(page) == page, "run `python docs/_ext/tables.py`"
-    for empty in ("| |", "|  |", "| . |"):
-        assert filled(f"| [`mlsvm`](mlsvm.md) {empty}") != f"| [`mlsvm`](mlsvm.md) {empty}"
-    rows = [line for line in page.splitlines() if line.startswith("| [`mlsvm`]")]
-    assert [row.count("lam (0.1)") for row in rows] == [1]
+def tables() -> dict[str, Any]:
+    """The names of docs/_ext/tables.py."""
+    return runpy.run_path(str(ROOT / "docs" / "_ext" / "tables.py"))
+
+
+def test_the_tables_of_methods_are_made_from_their_pages() -> None:
+    for path, text in tables()["pages"]().items():
+        assert text == read(path), f"{path.name}: run `make pages`"
+
+
+@pytest.mark.parametrize(
+    ("page", "write"),
+    [
+        ("README.md", "readme"),
+        ("docs/methods.md", "methods_page"),
+        ("docs/oracle_misreadings.md", "misreadings_page"),
+    ],
+)
+def test_a_method_that_a_page_lost_comes_back(page: str, write: str) -> None:
+    text = read(ROOT / page)
+    lost = re.sub(r", (\[?`rtml`(\]\(docs/rtml.md\))?|\[RTML\]\(rtml.md\))", "", text, count=2)
+    lost = lost.replace("\nRTML <rtml>", "").replace("26 methods", "25 methods")
+    assert lost.count("rtml") < text.count("rtml")
+    written = tables()[write](lost)
+    assert sorted(written.split()) == sorted(text.split())
+
+
+def test_rows_of_a_table_are_replaced_and_nothing_else() -> None:
+    program = tables()
+    for table in program["TABLES"]:
+        text = read(ROOT / "docs" / table.page)
+        before, after = text.split(table.head)
+        emptied = program["with_rows"](text, table.head, "")
+        assert emptied.startswith(before + table.head)
+        assert emptied.endswith(after[after.index("\n\n") :])
+        assert program["with_rows"](emptied, table.head, program["rows"](table)) == text
+
+
+def test_a_fact_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tables()
+    of = program["facts"]()
+    del of["rtml"].cells["attained"]
+    monkeypatch.setitem(program["rows"].__globals__, "facts", lambda: of)
+    with pytest.raises(ValueError, match=r"docs/rtml.md.*attained"):
+        program["rows"](program["TABLES"][1])
 
 
 def test_figures_are_those_of_the_report() -> None:

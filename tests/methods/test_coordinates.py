@@ -41,7 +41,10 @@ REFUSED = {  # no optimum: differences of dissimilar pairs lie outside the span 
 CASES = [(m, data) for m in MOVES for data in MORE_FEATURES if data not in REFUSED.get(m, ())]
 OWN: dict[str, dict[str, Any]] = {
     "boostmetric": {"v": 200.0},
-    "plml": {"n_anchors": 2, "alpha1": 100.0},  # with 1 the gap that is asked for lies below the rounding of "flat"
+    "plml": {
+        "n_anchors": 2,
+        "alpha1": 100.0,
+    },  # with 1 the gap that is asked for lies below the rounding of "flat"
 }
 
 

@@ -2,7 +2,8 @@
 
 python validation/pictures/more_methods.py        (seconds)
 
-Each picture has two panels, drawn from two features of a small data set. `DRAWN` has a function for each method.
+Each picture has two panels, drawn from two features of a small data set. `DRAWN` has a function for each method. For
+another method, `python validation/pictures/more_methods.py METHOD` draws `before_and_after`.
 """
 
 from __future__ import annotations
@@ -71,6 +72,22 @@ def lines(ax: Any, X: FloatArray, pairs: IntArray, **style: Any) -> None:
     for i, j in pairs.tolist():
         ax.plot(*X[[i, j]].T, **style)
         style.pop("label", None)
+
+
+def before_and_after(method: str) -> Any:
+    """Two classes of wine, before and after the map of the metric, with the unit ball of each metric."""
+    X, y = of_two("wine", WINE)
+    X, y = X[y < 2], y[y < 2]
+    metric = cvxml.solve(method, X, y).metric
+    figure, axes = panels(
+        "two classes of wine", f"the same points in the metric of {get(method).TITLE.partition(':')[0]}"
+    )
+    for ax, points, M in zip(axes, (X, X @ root(metric)), (metric, np.eye(2)), strict=True):
+        by_class(ax, points, y, s=18)
+        ax.plot(*ball(M), color="black", lw=1.5, label="a ball of the metric")
+        ax.set_aspect("equal")
+    axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    return figure
 
 
 def gmml() -> Any:
@@ -221,7 +238,8 @@ def main() -> None:
     """Draw the methods that the command line names, or all of them."""
     mpl.use("Agg")
     for method in sys.argv[1:] or DRAWN:
-        save(DRAWN[method](), f"{method}.png", dpi=DPI)
+        figure = DRAWN[method]() if method in DRAWN else before_and_after(method)
+        save(figure, f"{method}.png", dpi=DPI)
 
 
 if __name__ == "__main__":
