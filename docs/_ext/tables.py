@@ -155,11 +155,18 @@ def methods_page(text: str) -> str:
 
 
 def misreadings_page(text: str) -> str:
-    """Return docs/oracle_misreadings.md with the methods that share misreadings of lists."""
+    """Return docs/oracle_misreadings.md with the methods of each row on lists, and a row for a method without one."""
     for words, misreading in SHARED.items():
         methods = [f"`{id}`" for id in names() if misreading in get(id).MISREADINGS.values()]
         row = re.compile(rf"^(\|[^|]*{words}[^|]*\|).*\|$", flags=re.MULTILINE)
         text = row.sub(rf"\1 {', '.join(methods)} |", text)
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    for id, of in facts().items():
+        own = get(id).MISREADINGS
+        if own and not any(f"`{id}`" in row for row in rows):
+            sentences = "; ".join(each.sentence for each in own.values()).replace("|", "\\|")
+            new = f"| [{len(own)} of {title(of.page)}]({of.page}): {sentences} | `{id}` |"
+            text = text.replace(rows[-1], f"{rows[-1]}\n{new}")
     return text
 
 
