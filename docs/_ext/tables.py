@@ -171,16 +171,27 @@ def misreadings_page(text: str) -> str:
 
 
 def readme(text: str) -> str:
-    """Return the README with the number of methods, and with the row of the convex ones."""
+    """Return the README with the number of methods, the row of the convex ones, and the lists below the table."""
     table = text.partition("\n## The methods\n")[2].partition("\n## ")[0]
     (row,) = [line for line in table.splitlines() if line.endswith(f"| {CONVEX} |")]
-    elsewhere = set(re.findall(r"`([\w:]+)`", table.replace(row, "")))
+    elsewhere = set(re.findall(r"`([\w:]+)`", table.partition("\n\n`")[0].replace(row, "")))
     links: dict[str, list[str]] = {}
     for id, of in facts().items():
         if id not in elsewhere:
             links.setdefault(of.page, []).append(f"`{id}`")
     cell = ", ".join(f"[{', '.join(ids)}](docs/{page})" for page, ids in links.items())
-    return re.sub(r"\b\d+ methods\b", f"{len(names())} methods", text.replace(row, f"| {cell} | {CONVEX} |"))
+    text = text.replace(row, f"| {cell} | {CONVEX} |")
+    text = re.sub(r"\b\d+ methods\b", f"{len(names())} methods", text)
+    stationary = [id for id in names() if get(id).CLAIM == "stationary"]
+    text = re.sub(r"^`.*(?= are not convex)", quoted(stationary, ", "), text, flags=re.MULTILINE)
+    compared = [id for id, of in facts().items() if of.cells["source"] == "the paper"]
+    return re.sub(r"(?<=Only )`[^.]*?(?= were )", quoted(compared, "\nand "), text)
+
+
+def quoted(ids: list[str], last: str) -> str:
+    """Return the ids as a list in words. last: what is between the last two."""
+    first = ", ".join(f"`{id}`" for id in ids[:-1])
+    return f"{first}{last}`{ids[-1]}`"
 
 
 def pages() -> dict[Path, str]:
