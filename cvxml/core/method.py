@@ -183,6 +183,10 @@ class Method(ABC, Generic[Given]):
     def objective(self, given: Given, M: FloatArray) -> float:
         """Return the objective at a psd M, computed from the definition with numpy only."""
 
+    def fast_objective(self, given: Given, M: FloatArray) -> float:
+        """Return the objective at a psd M up to rounding, without the loops of the definition if they are slow."""
+        return self.objective(given, M)
+
     @abstractmethod
     def evaluate(self, given: Given, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """Return the intermediate values at a psd M, by the paper's names; one of them is "objective".

@@ -360,7 +360,7 @@ def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanat
 
     def share(weight: float) -> float:
         given, _, ours = judge.at(judge.itself, name, weight)
-        factors[weight] = best_factor(partial(module.objective, given), metric, ours.metric)
+        factors[weight] = best_factor(partial(module.fast_objective, given), metric, ours.metric)
         return judge.tried(factors[weight] * metric, judge.itself, name, weight).share
 
     weight = least_share(asked, most, judge.sharp / 10, share)

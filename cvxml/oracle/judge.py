@@ -217,7 +217,7 @@ class Judge:
         proof = module.certify(given, metric, ours.dual)
 
         def slope(A: FloatArray) -> float:
-            return (module.objective(given, A) - module.objective(beside, A)) / (weight * BESIDE)
+            return (module.fast_objective(given, A) - module.fast_objective(beside, A)) / (weight * BESIDE)
 
         proved = proof.feasibility.feasible and not (proof.undecided or ours.certificate.undecided)
         rounding = proof.rounding if proved else math.inf

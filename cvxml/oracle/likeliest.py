@@ -91,10 +91,10 @@ def improvement(
     M = module.metric(given, metric if other.metric is None else other.metric)
     if np.abs(module.allowed(given, M) - M).max() > FORBIDDEN * np.abs(M).max():
         raise ValueError("the problem does not allow the metric")
-    here, least = module.objective(given, M), max(module.least_scale(given), SMALLEST)
+    here, least = module.fast_objective(given, M), max(module.least_scale(given), SMALLEST)
 
     def better(each: FloatArray) -> float:
-        there = module.objective(given, module.allowed(given, each))
+        there = module.fast_objective(given, module.allowed(given, each))
         return float((here - there) / max(abs(here), abs(there), least))
 
     first = better(judge.better) if judge.better.shape == M.shape else 0.0

@@ -83,6 +83,11 @@ class FamilyMethod(ConvexMethod[Given]):
         """An object that certifies and solves without a list of the pairs, if the pairs are too many; else None."""
         return None
 
+    def fast_objective(self, given: Given, M: FloatArray) -> float:
+        if self.everyone(given) is not None:  # too many pairs for a list
+            return self.objective(given, M)
+        return value(self.family(given), M).value
+
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
         """Certify the metric M (d, d) with the dual variables in `dual`.
 

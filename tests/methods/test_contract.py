@@ -344,6 +344,22 @@ def test_the_literal_problem_has_the_certified_value(
 
 
 @every_case
+def test_the_fast_objective_is_that_of_the_definition(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    of, given = checked(method, X, y, **params)
+    d, rng = len(cvxml.solve(method, X, y, **params).metric), np.random.default_rng(0)
+    factors = [rng.standard_normal((d, r)) for r in (1, d, 2 * d)]
+    metrics = []
+    for M in [np.eye(d), 1e3 * np.diag(rng.uniform(1, 2, d)), *(F @ F.T for F in factors)]:
+        with suppress(ValueError):  # a singular matrix has no multiple of determinant 1
+            metrics.append(of.metric(given, of.allowed(given, M)))
+    assert metrics
+    for M in metrics:
+        assert of.fast_objective(given, M) == pytest.approx(of.objective(given, M), rel=1e-9)
+
+
+@every_case
 def test_the_objective_is_what_the_certificate_says(
     method: str, X: Any, y: Any, params: dict[str, Any]
 ) -> None:

@@ -194,6 +194,9 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def named(self, given: Instance, duals: Duals) -> Dual:
         return LINEAR.named(given.linear, duals)
 
+    def fast_objective(self, given: Instance, M: FloatArray) -> float:
+        return super().fast_objective(given, in_feature_space(given, M))
+
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of phi = M (n, n) with the dual variables `dual`.
 

@@ -56,6 +56,12 @@ class Instance:
         return with_enough_bits(lambda: known(*scatter(self.X, self.y, self.classes, self.alpha), self.r))
 
     @cached_property
+    def scatters(self) -> tuple[FloatArray, FloatArray]:
+        """S_w and S_b (d, d) in floats."""
+        with precision(self.known.bits):
+            return floats(self.known.S_w), floats(self.known.S_b)
+
+    @cached_property
     def closed_form(self) -> FloatArray:
         """The optimal metric (d, d) with the given embedding, in floats."""
         return self.embedded(self.known.top)
@@ -63,7 +69,7 @@ class Instance:
     def embedded(self, M: FloatArray) -> FloatArray:
         """The metric (d, d) that the embedding chooses for the range of M (d, d), in floats."""
         with precision(self.known.bits):
-            T = axes(floats(self.known.S_w), M, self.r)
+            T = axes(self.scatters[0], M, self.r)
             return floats(figures(self.known, self.embedding, M, T).metric)
 
 

@@ -158,6 +158,11 @@ class LFDA(ConvexMethod[Instance]):
     def objective(self, given: Instance, M: FloatArray) -> float:
         return objective(given, M)
 
+    def fast_objective(self, given: Instance, M: FloatArray) -> float:
+        S_w, S_b = given.scatters
+        T = axes(S_w, M, given.r)
+        return -float(np.trace(np.linalg.solve(T.T @ S_w @ T, T.T @ S_b @ T)))
+
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         return evaluate(given, M)
 

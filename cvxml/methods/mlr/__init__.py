@@ -433,6 +433,9 @@ class MLR(ConvexMethod[Instance]):
     def objective(self, given: Instance, M: FloatArray) -> float:
         return objective(given, M)
 
+    def fast_objective(self, given: Instance, M: FloatArray) -> float:
+        return self.member(given).value(M)
+
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         return evaluate(given, M)
 

@@ -62,6 +62,12 @@ class Ranked:
         )
         return Family(Trace(self.X, Fraction(1)), (Term(slack, rows),))
 
+    def value(self, M: FloatArray) -> float:
+        """Return the objective at the metric M (d, d), up to rounding."""
+        D, _ = distances(self.trace.judge(M).view, self.all_of)
+        slacks = np.maximum(self.all_of.worst(D).value, 0.0)
+        return float(np.trace(M) + self.C * np.mean(slacks))
+
     def certify(self, M: FloatArray, dual: Dual) -> Certificate:
         """Certify the metric M (d, d) with the "price" and "rankings" of `dual` (module docstring)."""
         mu, priced = read(self.all_of, dual)
