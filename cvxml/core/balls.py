@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.exact import flint, scaled
 from cvxml.core.metric import FloatArray
 
@@ -61,8 +62,9 @@ def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
 
 def balls(matrix: Any, exponent: int = 0) -> Any:
     """Return matrix * 2^exponent as a matrix of balls, for a matrix of flint integers or rationals."""
-    rows = [[ball(entry, exponent) for entry in row] for row in matrix.tolist()]
-    return flint().arb_mat(rows)
+    module = flint()
+    found = module.arb_mat(matrix)
+    return found * module.arb((1, exponent)) if exponent else found
 
 
 def rounded(matrix: Any) -> FloatArray:
@@ -101,7 +103,7 @@ def pivots(matrix: Any) -> list[Any] | None:
     """
     rows = [[matrix[i, j] for j in range(i + 1)] for i in range(matrix.nrows())]
     found: list[Any] = []
-    for k, own in enumerate(rows):
+    for k, own in watched(enumerate(rows)):
         pivot = own[k]
         if not pivot > 0:
             return None

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.balls import cholesky_is_positive, precision
 from cvxml.core.clock import look, watched
 from cvxml.core.exact import flint, integers, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import FloatArray, IntArray, examine, real_array
 
 Points = Sequence[Sequence[int]]
+MANY = 16  # rows from which a factorization in balls is tried before the characteristic polynomial
 
 
 def whole(array: FloatArray) -> tuple[Any, int]:
@@ -148,16 +150,27 @@ def is_singular(A: FloatArray) -> bool:
 def is_psd(M: Any) -> bool:
     """Return True if a symmetric matrix of flint integers is psd.
 
-    Its eigenvalues are real, so it is psd if and only if the coefficients of its characteristic polynomial alternate in
+    A factorization in balls proves most definite matrices so, in much less time than the characteristic polynomial
+    needs. The eigenvalues of M are real, so it is psd if and only if the coefficients of this polynomial alternate in
     sign (zeros allowed).
     """
+    if M.nrows() >= MANY and _is_proved_definite(M):
+        return True
     coefficients = M.charpoly().coeffs()
     d = len(coefficients) - 1
     return all((-1) ** (d - k) * int(c) >= 0 for k, c in enumerate(coefficients))
 
 
 def is_definite(M: Any) -> bool:
+    if M.nrows() >= MANY and _is_proved_definite(M):
+        return True
     return int(M.det()) > 0 and is_psd(M)
+
+
+def _is_proved_definite(M: Any) -> bool:
+    """Return True if balls prove a symmetric matrix of flint integers positive definite; False if they do not."""
+    with precision():
+        return cholesky_is_positive(flint().arb_mat(M))
 
 
 def all_distances(images: Any) -> list[list[int]]:

@@ -39,13 +39,16 @@ from cvxml.core.balls import (
     TooFewBits,
     ball,
     balls,
+    cholesky_is_positive,
     ends,
+    floats,
     pivots,
     precision,
     rounded,
     total,
     with_enough_bits,
 )
+from cvxml.core.clock import watched
 from cvxml.core.dependent import refuse_inaccurate
 from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact, flint, scaled, upward
@@ -80,6 +83,8 @@ LARGEST = 1e280  # largest objective; the smallest is 1 / LARGEST
 UNMOVED = 1e-6  # smallest scale per feature if t is not 1/2; the optimum is 0 if D = S^-1
 # An infeasible Y is scaled to 1 - 2^-k times its largest feasible multiple, for these k.
 SHRINKING = (*range(52, 16, -4), 10)
+LITTLE_LESS = (1 - 2**-20, 1 / 2)  # shares of an eigenvalue by floats that are tried as lower bounds
+MOST_STEPS = 12  # of the refinement of the closed form; three are usual
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
@@ -174,9 +179,17 @@ class Instance(Paired):
 
     @cached_property
     def least(self) -> float:
-        """A lower bound of the smallest eigenvalue of S D, as a float. `radius` uses it. The eigenvalue is positive."""
-        low = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
-        return -upward(-low)
+        """A lower bound of the smallest eigenvalue of S D, as a float. `radius` uses it. The eigenvalue is positive.
+
+        All eigenvalues are at least l if D - l S^-1 is psd, because S is positive definite.
+        """
+        with precision():
+            S, D = in_balls(self)
+            for low in _below(*self.floats):
+                if cholesky_is_positive(D - inverted(S) * ball(low)):
+                    return low
+        least = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
+        return -upward(-least)
 
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
@@ -297,9 +310,7 @@ class Balls(NamedTuple):
 
 
 def in_balls(given: Instance) -> Balls:
-    return Balls(
-        *(flint().arb_mat([[ball(e) for e in row] for row in M.tolist()]) for M in (given.S, given.D))
-    )
+    return Balls(balls(given.S), balls(given.D))
 
 
 def product(given: Instance) -> Any:
@@ -380,9 +391,63 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
     return (S * V).trace() > 0 and pivots(D - V * S * V) is not None
 
 
+def _below(S: FloatArray, D: FloatArray) -> list[float]:
+    """Numbers a little below the smallest eigenvalue of S D by floats; [] if floats do not show that it is positive."""
+    try:
+        with np.errstate(all="ignore"):
+            least = float(_pencil(S, D)[1][-1]) ** 2
+    except np.linalg.LinAlgError:
+        return []
+    return [share * least for share in LITTLE_LESS if share * least > 0]
+
+
+def _pencil(S: FloatArray, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """B (d, d) and s (d,) with B B^T = D and B^T S B = diag(s^2), by floats.
+
+    s^2 are the eigenvalues of S D, in descending order. Raises LinAlgError if S or D is not positive definite by
+    floats, and for numbers that are not finite.
+    """
+    L = _cholesky(D)
+    _, s, Vt = np.linalg.svd(_cholesky(S).T @ L)
+    return L @ Vt.T, s
+
+
+def _cholesky(M: FloatArray) -> FloatArray:
+    root = np.sqrt(M.diagonal())
+    factor: FloatArray = root[:, None] * np.linalg.cholesky(M / root[:, None] / root)
+    return factor
+
+
 def closed_form(given: Instance) -> FloatArray:
     """The optimal metric S^-1 (S D)^t (d, d), rounded to floats."""
-    return with_enough_bits(lambda: _closed_form(given))
+    refined = _refined(given) if given.t == 0.5 else None
+    return with_enough_bits(lambda: _closed_form(given)) if refined is None else refined
+
+
+def _refined(given: Instance) -> FloatArray | None:
+    """The optimal metric A for t = 1/2, with A S A = D, by refinement; None if floats are too coarse for it.
+
+    With B and s of `_pencil`, A is B diag(1/s) B^T by floats. The rest R = D - A S A is computed in balls. To first
+    order, the step B Y B^T with Y_ij = (B^-1 R B^-T)_ij / (s_i + s_j) removes it. The steps are summed in balls.
+    """
+    try:
+        with np.errstate(all="ignore"), precision():
+            B, s = _pencil(*given.floats)
+            if not s[-1] > 0:
+                return None
+            (S, D), A = in_balls(given), flint().arb_mat(*B.shape)
+            step = (B / s) @ B.T
+            for _ in watched(range(MOST_STEPS)):
+                A += flint().arb_mat((step / 2 + step.T / 2).tolist())
+                found = floats(A)
+                scale = np.sqrt(found.diagonal())
+                if (np.abs(step) <= EPS / 16 * scale[:, None] * scale).all():
+                    return found
+                rest = np.linalg.solve(B, np.linalg.solve(B, floats(D - A * S * A)).T)
+                step = B @ (rest / (s[:, None] + s)) @ B.T
+    except (np.linalg.LinAlgError, ValueError):  # not finite any more
+        pass
+    return None
 
 
 def _closed_form(given: Instance) -> FloatArray:

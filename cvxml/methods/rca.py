@@ -526,8 +526,9 @@ class RCA(ConvexMethod[Instance]):
         (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]
         with precision():
             best, proved = optimum(given), bound(given, l)
-            here = value(given, V) if is_definite(V) else math.inf
-            left = upward(ends(d * (here / best - 1))[1]) if is_definite(V) else math.inf
+            regular = is_definite(V)
+            here = value(given, V) if regular else math.inf
+            left = upward(ends(d * (here / best - 1))[1]) if regular else math.inf
         return certificate(
             here,
             proved,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from cvxml.core.integer_matrices import is_definite, rationals, within_groups
+from cvxml.core.integer_matrices import MANY, is_definite, is_psd, rationals, within_groups
 from tests.instances import fractions, random_data
 
 
@@ -46,3 +46,26 @@ def test_rationals_are_integers_times_a_unit_with_a_diagonal() -> None:
 )
 def test_what_is_definite(matrix: list[list[int]], is_so: bool) -> None:
     assert is_definite(fmpz_mat(matrix)) is is_so
+
+
+@pytest.mark.parametrize("d", [1, 3, MANY, MANY + 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_definite_and_semidefinite_matrices_are_told_apart_by_signs_alone(d: int, seed: int) -> None:
+    """With factors of known rank. The last matrices are beyond what a factorization in balls decides."""
+    rng = np.random.default_rng(seed)
+    root = np.triu(rng.integers(-3, 4, (d, d)), 1) + np.diag(rng.integers(1, 4, d))
+    definite = root.T @ root
+    singular = root[:-1].T @ root[:-1]
+    beside = np.outer(root[-1], root[-1])
+    huge = 2**600
+    for matrix, psd, regular in [
+        (definite, True, True),
+        (singular, True, False),
+        (singular.astype(object) * huge + beside, True, True),
+        (singular.astype(object) * huge - beside, False, False),
+        (-definite, False, False),
+        (definite - (1 + int(np.trace(definite))) * np.eye(d, dtype=int), False, False),
+    ]:
+        M = fmpz_mat(matrix.tolist())
+        assert is_psd(M) == psd
+        assert is_definite(M) == regular

@@ -420,6 +420,59 @@ def test_an_eigenvalue_next_to_0_needs_more_bits(monkeypatch: pytest.MonkeyPatch
             gmml.spectrum(flint().arb_mat([[1, 1], [1, 3]]) / 4)
 
 
+FEATURES = {
+    "one": lambda rng: rng.standard_normal((12, 1)),
+    "drawn": lambda rng: rng.standard_normal((20, 5)),
+    "integers": lambda rng: rng.integers(-2, 3, (15, 4)).astype(float),
+    "units": lambda rng: rng.standard_normal((30, 4)) * [1e-3, 1.0, 40.0, 1e3],
+    "tiny": lambda rng: 1e-90 * rng.standard_normal((20, 3)),
+    "nearly dependent": lambda rng: rng.standard_normal((20, 3)) @ np.diag([1, 1, 1e-6]) @ rng.random((3, 3)),
+    "dependent in floats": lambda rng: rng.standard_normal((9, 2)) @ np.array([[1, 1], [0, 1e-10]]),
+}
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("mu", [0.0, 3.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_refined_closed_form_is_that_of_eigenvectors(features: str, mu: float, seed: int) -> None:
+    X = FEATURES[features](np.random.default_rng(seed))
+    given = gmml.instance(X, np.arange(len(X)) % 3, mu=mu)
+    by_eigenvectors = gmml.with_enough_bits(lambda: gmml._closed_form(given))
+    refined = gmml._refined(given)
+    assert (refined is None) <= (features == "dependent in floats")
+    size = np.sqrt(by_eigenvectors.diagonal())
+    assert (np.abs(gmml.closed_form(given) - by_eigenvectors) <= 2.0**-52 * size[:, None] * size).all()
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_least_eigenvalue_is_bounded_from_below(features: str, seed: int) -> None:
+    X = FEATURES[features](np.random.default_rng(seed))
+    given = gmml.instance(X, np.arange(len(X)) % 3)
+    with precision(1024):
+        true = min(gmml.spectrum(gmml.product(given)), key=float)
+        assert ball(given.least) <= true
+        assert ball(given.least) >= 0.49 * true - 1e-300  # of "tiny" it is below all floats
+
+
+def test_a_number_above_the_least_eigenvalue_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = gmml.instance(X, Y)
+    least = min(np.linalg.eigvals(given.floats[0] @ given.floats[1]).real)
+    monkeypatch.setattr(gmml, "_below", lambda S, D: [1.001 * least, 0.9 * least])
+    assert given.least == 0.9 * least
+
+
+def test_floats_that_are_too_coarse_leave_the_closed_form_to_eigenvectors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = gmml.instance(X, Y)
+    metric = gmml.closed_form(given)
+    wrong = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    monkeypatch.setattr(gmml, "_pencil", lambda S, D: (1e3 * wrong, np.ones(4)))
+    assert gmml._refined(given) is None
+    assert np.array_equal(gmml.closed_form(given), metric)
+
+
 @pytest.mark.parametrize("pairs", [None, PAIRS])
 def test_the_ranks_of_differences_are_those_of_their_sums(pairs: Any) -> None:
     wide = np.random.default_rng(0).standard_normal((24, 30))
