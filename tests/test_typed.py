@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,17 @@ def test_the_stub_is_what_the_methods_say() -> None:
     assert set(written) == {"__init__.py", *stubs}
     for name, text in written.items():
         assert (ROOT / "cvxml" / name).read_text(encoding="utf-8") == text, name
+
+
+def test_a_new_estimator_gets_its_places_in_the_package() -> None:
+    package = runpy.run_path(str(Path(__file__).parent.parent / "docs" / "_ext" / "stubs.py"))["package"]
+    text = lost = (ROOT / "cvxml" / "__init__.py").read_text(encoding="utf-8")
+    for name in ("LMNN", "DMLEig"):
+        for place in (f"        {name},\n", f" {name},", f'    "{name}",\n'):
+            assert place in lost
+            lost = lost.replace(place, "")
+    assert sorted(package(lost).split()) == sorted(text.split())
+    assert package(text) == text
 
 
 def test_every_method_is_there_by_its_id() -> None:

@@ -407,15 +407,9 @@ def _pencil(S: FloatArray, D: FloatArray) -> tuple[FloatArray, FloatArray]:
     s^2 are the eigenvalues of S D, in descending order. Raises LinAlgError if S or D is not positive definite by
     floats, and for numbers that are not finite.
     """
-    L = _cholesky(D)
-    _, s, Vt = np.linalg.svd(_cholesky(S).T @ L)
+    L = np.linalg.cholesky(D)
+    _, s, Vt = np.linalg.svd(np.linalg.cholesky(S).T @ L)
     return L @ Vt.T, s
-
-
-def _cholesky(M: FloatArray) -> FloatArray:
-    root = np.sqrt(M.diagonal())
-    factor: FloatArray = root[:, None] * np.linalg.cholesky(M / root[:, None] / root)
-    return factor
 
 
 def closed_form(given: Instance) -> FloatArray:
@@ -433,8 +427,6 @@ def _refined(given: Instance) -> FloatArray | None:
     try:
         with np.errstate(all="ignore"), precision():
             B, s = _pencil(*given.floats)
-            if not s[-1] > 0:
-                return None
             (S, D), A = in_balls(given), flint().arb_mat(*B.shape)
             step = (B / s) @ B.T
             for _ in watched(range(MOST_STEPS)):

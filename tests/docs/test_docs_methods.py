@@ -195,6 +195,25 @@ def test_a_method_that_a_page_lost_comes_back(page: str, write: str) -> None:
     assert sorted(written.split()) == sorted(text.split())
 
 
+def test_the_lists_below_the_table_of_the_readme_are_written() -> None:
+    text = read(ROOT / "README.md")
+    lost = re.sub(r"`.*(?= are not convex)", "`nca`, `lmnn`", text)
+    lost = re.sub(r"(?<=Only )`[^.]*?(?= were )", "`glml`\nand `itml`", lost)
+    assert len(lost) < len(text)
+    assert tables()["readme"](lost) == text
+
+
+def test_a_method_without_a_row_of_misreadings_gets_one() -> None:
+    text = read(ROOT / "docs" / "oracle_misreadings.md")
+    lost = re.sub(r"^\| .*`mlkr` \|\n", "", text, flags=re.MULTILINE)
+    assert "mlkr.md" not in lost
+    written = tables()["misreadings_page"](lost)
+    (row,) = [line for line in written.splitlines() if "mlkr.md" in line]
+    assert row.startswith("| [2 of MLKR](mlkr.md): ")
+    assert row.endswith(" | `mlkr` |")
+    assert written.replace(f"{row}\n", "") == lost
+
+
 def test_rows_of_a_table_are_replaced_and_nothing_else() -> None:
     program = tables()
     for table in program["TABLES"]:

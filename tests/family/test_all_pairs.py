@@ -22,7 +22,7 @@ from cvxml.family.theorem.theorem import UNPRICED
 from cvxml.family.unlisted import all_pairs
 from cvxml.family.unlisted.all_budget import Across, AllSimilar, Kept
 from cvxml.family.unlisted.all_pairs import Laplacian, Table, classes, error_of
-from cvxml.methods import dml_eig, mcml, mmc
+from cvxml.methods import dml_eig, get, mcml, mmc
 from cvxml.methods.mcml import all_softmaxes
 from cvxml.methods.mcml.all_softmaxes import AllSoftmaxes
 from cvxml.methods.mmc.all_roots import AllRoots
@@ -174,6 +174,21 @@ def test_softmaxes_by_blocks_prove_what_the_table_does(seed: int) -> None:
         assert by_blocks.lower_bound <= table.lower_bound + room + 1e-9 * abs(table.objective)
         assert by_blocks.lower_bound >= everyone.level - 1e-9 * abs(everyone.level)
     assert everyone.certify(best, best).rel_gap < 1e-2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_too_many_pairs_are_not_listed_for_an_objective(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    many(monkeypatch, method)
+    X, y = data(0)
+    of = get(method)
+    given = of.instance(X, y)
+
+    def listed(*_: Any) -> Any:
+        raise AssertionError("all pairs are listed")
+
+    monkeypatch.setattr(type(of), "member", listed)
+    metric = of.allowed(given, np.eye(3))
+    assert of.fast_objective(given, metric) == of.objective(given, metric)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -420,6 +420,14 @@ def test_an_eigenvalue_next_to_0_needs_more_bits(monkeypatch: pytest.MonkeyPatch
             gmml.spectrum(flint().arb_mat([[1, 1], [1, 3]]) / 4)
 
 
+@pytest.mark.parametrize("t", [0.2, 0.5, 0.9])
+def test_the_fast_objective_is_that_of_the_pairs_for_every_t(t: float) -> None:
+    of, given = checked("gmml", X, Y, weight=t, mu=2.0, prior=PRIOR)
+    metric = PRIOR @ PRIOR
+    assert of.fast_objective(given, metric) == pytest.approx(of.objective(given, metric), rel=1e-12)
+    assert of.fast_objective(given, np.ones((4, 4))) == np.inf
+
+
 FEATURES = {
     "one": lambda rng: rng.standard_normal((12, 1)),
     "drawn": lambda rng: rng.standard_normal((20, 5)),
