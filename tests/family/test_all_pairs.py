@@ -176,7 +176,7 @@ def test_softmaxes_by_blocks_prove_what_the_table_does(seed: int) -> None:
     assert everyone.certify(best, best).rel_gap < 1e-2
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["mmc", "mcml"])  # the family of dml_eig does not list the pairs
 def test_too_many_pairs_are_not_listed_for_an_objective(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     many(monkeypatch, method)
     X, y = data(0)
