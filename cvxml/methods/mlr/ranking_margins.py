@@ -14,6 +14,7 @@ optimal, and then the gap is exactly 0.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -63,8 +64,11 @@ class Ranked:
         return Family(Trace(self.X, Fraction(1)), (Term(slack, rows),))
 
     def value(self, M: FloatArray) -> float:
-        """Return the objective at the metric M (d, d), up to rounding."""
-        D, _ = distances(self.trace.judge(M).view, self.all_of)
+        """Return the objective at the metric M (d, d), up to rounding; inf if its distances overflow."""
+        with np.errstate(all="ignore"):
+            D, _ = distances(self.trace.judge(M).view, self.all_of)
+        if not np.isfinite(D).all():
+            return math.inf
         slacks = np.maximum(self.all_of.worst(D).value, 0.0)
         return float(np.trace(M) + self.C * np.mean(slacks))
 

@@ -62,6 +62,8 @@ def test_against_cvxpy_from_scratch_and_by_all_permutations(measure: str) -> Non
         root = rng.standard_normal((d, d))
         expected = value(X, lists, measure, k, C, root @ root.T)
         assert objective(given, root @ root.T) == pytest.approx(expected, rel=1e-12)
+        assert METHOD.fast_objective(given, root @ root.T) == pytest.approx(expected, rel=1e-12)
+    assert METHOD.fast_objective(given, np.full((d, d), 1e308)) == np.inf
 
 
 def test_auc_is_a_mean_of_hinges() -> None:
