@@ -11,6 +11,8 @@ import math
 import os
 import pickle
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -69,6 +71,30 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Method[Any]]:
         sys.modules.pop(f"cvxml.methods.{name}", None)
         vars(methods).pop(name, None)
         vars(generated).pop(estimator, None)
+
+
+def test_make_pages_writes_a_new_method_into_every_page(tmp_path: Path) -> None:
+    """From its own page, a copy of that of FrobMetric under another name."""
+    docs, names = tmp_path / "docs", (NAME, WEIGHTED)
+    shutil.copytree(ROOT / "docs", docs, ignore=lambda *_: {"_static", "_ext", "paper", "teaching", "adding"})
+    shutil.copy(ROOT / "README.md", tmp_path)
+    page = (docs / "frobmetric.md").read_text(encoding="utf-8")
+    for name in names:
+        own = page.replace("# FrobMetric:", f"# {name.title()}:").replace(
+            "Facts of frobmetric", f"Facts of {name}"
+        )
+        (docs / f"{name}.md").write_text(own, encoding="utf-8")
+    program = runpy.run_path(str(ROOT / "docs" / "_ext" / "tables.py"))
+    program["pages"].__globals__.update(ROOT=tmp_path, DOCS=docs)
+    texts = {path.name: text for path, text in program["pages"]().items()}
+    assert f"{len(methods.METHODS)} methods" in texts["README.md"]
+    for name in names:
+        assert f"[`{name}`](docs/{name}.md)" in texts["README.md"]
+        assert texts["methods.md"].count(f"[{name.title()}]({name}.md)") == 1
+        assert texts["methods.md"].count(f"{name.title()} <{name}>") == 1
+        assert texts["which_method_tables.md"].count(f"`{name}`") == 4
+        assert f"`{name}`" in texts["errata.md"]
+        assert (f"]({name}.md): " in texts["oracle_misreadings.md"]) == bool(get(name).MISREADINGS)
 
 
 def test_the_page_shows_the_file() -> None:
