@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from cvxml import datasets, displays, testing, typed
     from cvxml.core.progress import Progress
     from cvxml.core.report import Report, Verdict
-    from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
+    from cvxml.core.result import Certificate, Evaluation, Solution, Status
+    from cvxml.core.saved import load
     from cvxml.core.tuples import from_tuples
     from cvxml.estimators.baselines import Euclidean, WithinClass
     from cvxml.estimators.crammer_singer import CrammerSingerSVM
@@ -141,7 +142,8 @@ _FUNCTIONS = {
     **dict.fromkeys(("certify", "evaluate", "list_methods", "problem", "solve"), "cvxml.api"),
     "Progress": "cvxml.core.progress",
     **dict.fromkeys(("Report", "Verdict"), "cvxml.core.report"),
-    **dict.fromkeys(("Certificate", "Evaluation", "Solution", "Status", "load"), "cvxml.core.result"),
+    **dict.fromkeys(("Certificate", "Evaluation", "Solution", "Status"), "cvxml.core.result"),
+    "load": "cvxml.core.saved",
     "from_tuples": "cvxml.core.tuples",
     "check": "cvxml.oracle.check",
     "certify_estimator": "cvxml.oracle.fitted",

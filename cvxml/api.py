@@ -17,8 +17,9 @@ from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.literal import free_weights, label, values_of, with_weights
 from cvxml.core.memory import check_literal, enough_memory
 from cvxml.core.method import ConvexMethod, Method
-from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
+from cvxml.core.result import Certificate, Dual, Evaluation, Solution
 from cvxml.core.run import Callback
+from cvxml.core.saved import SavedSolution
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.tuples import refuse_tuples

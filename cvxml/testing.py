@@ -19,7 +19,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.report import Verdict
-from cvxml.core.result import SavedSolution, Solution
+from cvxml.core.result import Solution
+from cvxml.core.saved import SavedSolution
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case, load_cases
 from cvxml.oracle.check import check

@@ -339,7 +339,8 @@ def _solve(parsed: argparse.Namespace) -> int:
     from cvxml.cli.output import check_out, metric_lines
     from cvxml.core.memory import LargeLiteralProblem
     from cvxml.core.progress import Progress
-    from cvxml.core.result import SAVED, Status, load
+    from cvxml.core.result import SAVED, Status
+    from cvxml.core.saved import load
     from cvxml.methods import get
 
     if parsed.out:
@@ -488,7 +489,8 @@ def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.cli.limit import limited
     from cvxml.cli.output import check_out
     from cvxml.core.progress import Progress
-    from cvxml.core.result import load, plain
+    from cvxml.core.result import plain
+    from cvxml.core.saved import load
     from cvxml.oracle.saved import recertify
     from cvxml.oracle.side import SUPPORTED, write_side
 

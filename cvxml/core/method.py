@@ -32,8 +32,9 @@ from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examin
 from cvxml.core.misreading import Misreading
 from cvxml.core.moved import Moved, in_dual, moved, with_points
 from cvxml.core.parameter import Parameter
-from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
+from cvxml.core.result import Certificate, Dual, Solution, Status, warn_unless_converged
 from cvxml.core.run import Callback, Following, Found, FromCallback, Interrupted, Start, Watch, follows
+from cvxml.core.saved import SavedSolution
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol

@@ -23,8 +23,9 @@ from cvxml.core.memory import enough_memory
 from cvxml.core.metric import FloatArray, as_matrix, from_components, refuse_texts
 from cvxml.core.parameter import Pairs
 from cvxml.core.report import Report, Verdict
-from cvxml.core.result import SavedSolution, Solution
+from cvxml.core.result import Solution
 from cvxml.core.run import Callback
+from cvxml.core.saved import SavedSolution
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.tuples import refuse_tuples

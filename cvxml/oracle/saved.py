@@ -20,16 +20,8 @@ from cvxml.core.exact import Exact, Unproved, decimal, upward
 from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
-from cvxml.core.result import (
-    Certificate,
-    SavedSolution,
-    Solution,
-    Status,
-    gap_in_words,
-    load,
-    number,
-    plain,
-)
+from cvxml.core.result import Certificate, Solution, Status, gap_in_words, number, plain
+from cvxml.core.saved import SavedSolution, load
 from cvxml.core.short_repr import cut
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol

@@ -36,7 +36,7 @@ from cvxml.core.bases import weighted
 from cvxml.core.inputs import dual_array
 from cvxml.core.integer_matrices import is_psd, rationals, root_of, symmetric_whole
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import SavedSolution
+from cvxml.core.saved import SavedSolution
 from cvxml.core.threads import one_blas_thread
 from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget

@@ -37,7 +37,7 @@ from cvxml.core.exact import integers
 from cvxml.core.inputs import dual_array
 from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import SavedSolution
+from cvxml.core.saved import SavedSolution
 from cvxml.family.regularizers.logdet import LogDet
 from cvxml.family.rows.base import Duals, joined
 from cvxml.family.theorem.exact import feasible_duals

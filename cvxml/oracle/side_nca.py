@@ -27,7 +27,7 @@ from typing import Any
 from cvxml.core.balls import ends
 from cvxml.core.exact import integers
 from cvxml.core.integer_matrices import is_psd, of_sum, weighted_outer
-from cvxml.core.result import SavedSolution
+from cvxml.core.saved import SavedSolution
 from cvxml.methods.nca.exact import Mixture, Shares, exact_shares
 from cvxml.methods.nca.instance import Instance
 from cvxml.oracle.logarithms import exp_below, hint, log_above, log_sum_above, sum_beside_the_nearest

@@ -12,7 +12,8 @@ from cvxpy import Problem
 from numpy.typing import ArrayLike
 
 from cvxml.core.parameter import Pairs, Starts
-from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
+from cvxml.core.result import Certificate, Dual, Evaluation, Solution
+from cvxml.core.saved import SavedSolution
 from cvxml.core.report import Report
 from cvxml.core.run import Callback
 from cvxml.core.tolerance import Tolerance

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.core.result import CLAIMS
+from cvxml.core.saved import CLAIMS
 from cvxml.methods import names
 from tests.cli.commands import Cli, as_json, method_with_lists, refused, solved
 

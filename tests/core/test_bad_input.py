@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 
 import cvxml
 from cvxml.core.parameter import COUNT, NUMBER, Kind
-from cvxml.core.result import SavedSolution, Solution
+from cvxml.core.result import Solution
+from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, names
 from tests.instances import START, checked, methods_with, random_data, small, solved_status
 

@@ -16,7 +16,7 @@ from cvxml.core import backend
 from cvxml.core.method import Method
 from cvxml.core.misreading import Question, TakesTooLong, is_improved
 from cvxml.core.report import Verdict
-from cvxml.core.result import SavedSolution
+from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, lmnn
 from cvxml.methods.mlsvm import misreadings_problem
 from cvxml.oracle import explanations, judge

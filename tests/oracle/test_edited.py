@@ -19,7 +19,7 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core.report import Verdict
-from cvxml.core.result import CLAIMS
+from cvxml.core.saved import CLAIMS
 from cvxml.methods import get, names
 from cvxml.methods.plml.weights import objective as weights_objective
 from cvxml.oracle.saved import Recertified, recertify

@@ -9,7 +9,7 @@ import pytest
 
 import cvxml
 from cvxml.core.report import Verdict
-from cvxml.core.result import SavedSolution
+from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
 from tests.instances import random_data, small

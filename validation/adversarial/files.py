@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import cvxml
-from cvxml.core.result import load
+from cvxml.core.saved import load
 from cvxml.oracle.saved import recertify
 from validation import recompute
 from validation.adversarial.exact import real

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import cvxml
-from cvxml.core.result import load
+from cvxml.core.saved import load
 from cvxml.oracle.side import write_side
 
 HERE = Path(__file__).parent

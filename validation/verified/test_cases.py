@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.core.result import load
+from cvxml.core.saved import load
 from cvxml.methods.ssvm.instance import instance
 from cvxml.methods.ssvm.problem import best_assignment
 from cvxml.oracle.side import side

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.core.result import load
+from cvxml.core.saved import load
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.saved import recertify
 from cvxml.oracle.side import MEAN, side

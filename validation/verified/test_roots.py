@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.core.result import load
+from cvxml.core.saved import load
 from cvxml.oracle.side import side
 from tests.instances import random_data
 from validation.verified import twin

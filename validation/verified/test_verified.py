@@ -18,7 +18,7 @@ from scipy.special import xlogy
 
 import cvxml
 from cvxml.cli.main import run as command
-from cvxml.core.result import load
+from cvxml.core.saved import load
 from cvxml.methods.boostmetric import threshold
 from cvxml.methods.lmnn import MIN_MU
 from cvxml.methods.nca import exact as nca_exact

@@ -26,8 +26,9 @@ from cvxml.core.inputs import dual_array, real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric, of_determinant_1
 from cvxml.core.parameter import COUNT, MODEL, NUMBER, NUMBERS, POINTS, Parameter, words
-from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status
+from cvxml.core.result import Certificate, Dual, Solution, Status
 from cvxml.core.run import Callback, Found, Start, in_one_step
+from cvxml.core.saved import SavedSolution
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
