@@ -349,7 +349,7 @@ def test_the_fast_objective_is_that_of_the_definition(
 ) -> None:
     of, given = checked(method, X, y, **params)
     d, rng = len(cvxml.solve(method, X, y, **params).metric), np.random.default_rng(0)
-    factors = [rng.standard_normal((d, r)) for r in (1, d, 2 * d)]
+    factors = [rng.standard_normal((d, r)) for r in (d, d + 2, 2 * d)]
     metrics = []
     for M in [np.eye(d), 1e3 * np.diag(rng.uniform(1, 2, d)), *(F @ F.T for F in factors)]:
         with suppress(ValueError):  # a singular matrix has no multiple of determinant 1
