@@ -20,6 +20,7 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import by_chance, numbers, told, turned
 from cvxml.oracle.explanations import Explanation, best_factor, misreadings
 from cvxml.oracle.judge import Judge, Left
+from cvxml.oracle.likeliest import improvement
 from cvxml.oracle.reference import Reference
 from tests.instances import random_data
 from tests.oracle.test_diagnosis import LAM, K, data
@@ -442,6 +443,14 @@ def test_a_number_that_follows_from_the_metric_is_a_fitted_one(
     judge = Judge(Asked(method, X, y, params, given, metric), None)
     place = list(get(method).MISREADINGS).index(misreading)
     assert next(islice(misreadings(judge, metric, {}), place, None)).fitted == fitted
+
+
+@pytest.mark.parametrize("method", ["itml", "lsml", "gmml", "sdml"])
+def test_a_metric_of_infinite_cost_solves_no_problem(method: str) -> None:
+    X, y = random_data(3, n=24, d=3, classes=3)
+    given, metric = get(method).instance(X, y), np.diag([1.0, 2.0, 0.0])
+    judge = Judge(Asked(method, X, y, {}, given, metric), None)
+    assert improvement(judge, metric, judge.itself).best == math.inf
 
 
 @pytest.mark.parametrize("method", [name for name in names() if get(name).CLAIM == "optimal"])
