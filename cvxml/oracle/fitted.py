@@ -328,7 +328,8 @@ def _as_metric_learn(
         raise ValueError(f"metric-learn {learner} drew {name} and does not keep them: give {name}=...")
     if X.ndim != 3 or X.shape[1] != TUPLES[kind]:
         raise ValueError(
-            f"metric-learn {learner} is fitted to {name}, X of shape (n, {TUPLES[kind]}, d); got {X.shape}"
+            f"metric-learn {learner} is fitted to {name}, X of shape (n, {TUPLES[kind]}, d): give those of the fit; "
+            f"got {X.shape}"
         )
     if name == "pairs" and (y is None or np.shape(y) != (len(X),) or not np.isin(y, (-1, 1)).all()):
         raise ValueError(
