@@ -293,7 +293,9 @@ def check_pairs(pairs: Any, n: int) -> Pairs:
         tuple(sorted(pair)) for pair in checked.dissimilar.tolist()
     }
     if both:
-        raise ValueError(f"pairs lists {list(min(both))} both as similar and as dissimilar; remove one of them")
+        raise ValueError(
+            f"pairs lists {list(min(both))} both as similar and as dissimilar; remove one of them"
+        )
     return checked
 
 
