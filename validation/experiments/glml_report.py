@@ -200,7 +200,7 @@ def on_most(readings: Mapping[str, Mapping[str, Found]]) -> str:
         [data for data, each in sets.items() if each is kind]
         for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
     )
-    least, most = realisations(readings, LEARNT)
+    counts = realisations(readings, LEARNT)
     return WORDS(
         "most_short",
         count=len(supported),
@@ -208,9 +208,8 @@ def on_most(readings: Mapping[str, Mapping[str, Found]]) -> str:
         names=few_names(supported),
         contradicted=len(contrary),
         where=few_names(contrary),
-        least=least,
-        most=most,
-        more=WORDS("more_elsewhere") if has_few(most) else "",
+        learnt=from_to(*counts),
+        more=WORDS("more_elsewhere") if has_few(counts[1]) else "",
     )
 
 
@@ -356,10 +355,10 @@ def others_gained(
             said = [most_by_set(name, verdict, readings) for name, verdict in found.items()]
             first = next(iter(found))
             absent = [data for data in every[first] if data not in readings[first][key].these.sets]
-            least, most = realisations(readings, LEARNT)
-            few, many = realisations(readings, DENSITIES)
-            given: dict[str, object] = {"least": least, "most": most, "few": few, "many": many}
-            given["more"] = WORDS("decides_more") if has_few(most) else ""
+            counts = realisations(readings, LEARNT)
+            given: dict[str, object] = {"learnt": from_to(*counts)}
+            given["densities"] = from_to(*realisations(readings, DENSITIES))
+            given["more"] = WORDS("decides_more") if has_few(counts[1]) else ""
             given["absent"] = WORDS("absent", sets=enumerated(absent)) if absent else ""
             metrics = metrics_there(readings)
             lines.append(WORDS("most", said=claim.brief, verdicts="; ".join(said), metrics=metrics, **given))
@@ -397,6 +396,11 @@ def most_by_set(name: str, verdict: str, readings: Mapping[str, Mapping[str, Fou
         names=f" ({enumerated(supported)})" if supported else "",
         contradicted=f"{len(contrary)}" + (f" ({enumerated(contrary)})" if contrary else ""),
     )
+
+
+def from_to(least: int, most: int) -> str:
+    """Return "10 to 20", or "10" if both are 10."""
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def realisations(readings: Mapping[str, Mapping[str, Found]], methods: Collection[str]) -> tuple[int, int]:

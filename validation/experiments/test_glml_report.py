@@ -220,7 +220,7 @@ def test_each_cell_says_how_many_of_the_metrics_compared_there_are() -> None:
     assert glml_report.realisations(readings, DENSITIES) == (12, 12)
     said = glml.short(found, glml.PRESETS["small"])
     assert "Learnt metrics have 5 to 12 realisations there, more in" in said.result
-    assert ", Fisher of one Gaussian 12 to 12. On usps 8x8 too few" in said.all_results
+    assert ", Fisher of one Gaussian 12. On usps 8x8 too few" in said.all_results
     assert "PLML" not in said.all_results
 
 
