@@ -150,9 +150,9 @@ def is_singular(A: FloatArray) -> bool:
 def is_psd(M: Any) -> bool:
     """Return True if a symmetric matrix of flint integers is psd.
 
-    A factorization in balls proves most definite matrices so, in much less time than the characteristic polynomial
-    needs. The eigenvalues of M are real, so it is psd if and only if the coefficients of this polynomial alternate in
-    sign (zeros allowed).
+    For many rows, a factorization in balls is tried first. It is much faster, and proves most positive definite
+    matrices. Otherwise: the eigenvalues of M are real, so it is psd if and only if the coefficients of its
+    characteristic polynomial alternate in sign (zeros allowed).
     """
     if M.nrows() >= MANY and _is_proved_definite(M):
         return True

@@ -437,7 +437,7 @@ def _refined(given: Instance) -> FloatArray | None:
                     return found
                 rest = np.linalg.solve(B, np.linalg.solve(B, floats(D - A * S * A)).T)
                 step = B @ (rest / (s[:, None] + s)) @ B.T
-    except (np.linalg.LinAlgError, ValueError):  # not finite any more
+    except np.linalg.LinAlgError:  # S or D is not positive definite by floats
         pass
     return None
 
