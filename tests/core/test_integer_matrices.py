@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
+from cvxml.core.clock import OutOfTime, limited
 from cvxml.core.integer_matrices import MANY, is_definite, is_psd, rationals, within_groups
 from tests.instances import fractions, random_data
 
@@ -69,3 +70,9 @@ def test_definite_and_semidefinite_matrices_are_told_apart_by_signs_alone(d: int
         M = fmpz_mat(matrix.tolist())
         assert is_psd(M) == psd
         assert is_definite(M) == regular
+
+
+def test_a_factorization_ends_with_the_time_limit() -> None:
+    M = fmpz_mat((2 * np.eye(MANY, dtype=int)).tolist())
+    with pytest.raises(OutOfTime), limited(1e-9, "no time is left"):
+        is_definite(M)

@@ -47,6 +47,7 @@ from tests.loaded import module_of
 from tests.methods import test_contract as contract
 from tests.methods import test_parameters as parameters
 from tests.methods import test_properties as properties
+from validation.pictures import more_methods
 
 NAME, WEIGHTED = "pair_margin", "weighted_margin"
 BOTH = pytest.mark.parametrize("name", [NAME, WEIGHTED])
@@ -95,6 +96,17 @@ def test_make_pages_writes_a_new_method_into_every_page(tmp_path: Path) -> None:
         assert texts["which_method_tables.md"].count(f"`{name}`") == 4
         assert f"`{name}`" in texts["errata.md"]
         assert (f"]({name}.md): " in texts["oracle_misreadings.md"]) == bool(get(name).MISREADINGS)
+
+
+def test_the_picture_of_a_new_method_shows_the_distances_of_its_metric() -> None:
+    figure = more_methods.before_and_after(NAME)
+    before, after = ([points.get_offsets().data for points in ax.collections] for ax in figure.axes)
+    X, images = np.concatenate(before), np.concatenate(after)
+    y = np.repeat(range(len(before)), [len(points) for points in before])
+    metric = cvxml.solve(NAME, X, y).metric
+    edges, moved = X[1:] - X[0], images[1:] - images[0]
+    shares = np.einsum("ia,ab,ib->i", edges, metric, edges) / (moved**2).sum(axis=1)
+    assert shares == pytest.approx(np.full(len(shares), shares[0]), rel=1e-4)
 
 
 def test_the_page_shows_the_file() -> None:
