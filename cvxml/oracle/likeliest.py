@@ -92,9 +92,8 @@ def improvement(
     if np.abs(module.allowed(given, M) - M).max() > FORBIDDEN * np.abs(M).max():
         raise ValueError("the problem does not allow the metric")
     here, least = module.fast_objective(given, M), max(module.least_scale(given), SMALLEST)
-    if (
-        here == math.inf
-    ):  # by floats, for example a singular metric with a log det: the problem gets no name then
+    # by floats, for example a singular metric with a log det; the problem gets no name then
+    if here == math.inf:
         return Improvement(math.inf, math.inf)
 
     def better(each: FloatArray) -> float:
