@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,12 +29,37 @@ FAR = 0.1  # relative to the scale: a misreading with a larger gap does not expl
 # the ridge alone, so that metric would have the name of a large weight.
 SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 LOOSE = 1e-3  # relative gap up to which a metric counts as the answer of a problem
+MOST_KEPT = 4  # problems whose checked inputs are kept; each may hold large arrays
 
 Given = TypeVar("Given")
 
 
 class TakesTooLong(ValueError):
     """The solver of a misreading takes longer than the time that is left."""
+
+
+class CheckedInputs:
+    """The checked data and parameters of the last few problems.
+
+    A search asks for those of one problem many times, and to check them often takes longer than to compute a gap. A
+    problem is known by the objects X, y and params themselves, so none of them may be changed later.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[tuple[Any, ...], Any]] = []  # the last one is the latest
+
+    def of(self, instance: Callable[..., Given], X: ArrayLike, y: Any, params: dict[str, Any]) -> Given:
+        """Return `instance(X, y, **params)`. instance: the function `instance` of a method."""
+        for place, (problem, given) in enumerate(self._kept):
+            same_function, *same_objects = problem
+            if same_function == instance and all(
+                one is other for one, other in zip(same_objects, (X, y, params), strict=True)
+            ):
+                self._kept.append(self._kept.pop(place))
+                return cast("Given", given)
+        new = instance(X, y, **params)
+        self._kept = [*self._kept, ((instance, X, y, params), new)][-MOST_KEPT:]
+        return new
 
 
 class Question(NamedTuple):
@@ -44,6 +69,7 @@ class Question(NamedTuple):
     enough: a misreading with a relative gap above this does not explain the metric; its gap may be returned as inf
         without a solve.
     seconds: the processor time that is left for a solve.
+    inputs: the checked inputs of the last problems, if they are kept.
     """
 
     X: ArrayLike
@@ -54,10 +80,13 @@ class Question(NamedTuple):
     optimum: FloatArray | None = None
     enough: float = math.inf
     seconds: float = math.inf
+    inputs: CheckedInputs | None = None
 
     def checked(self, instance: Callable[..., Given]) -> Given:
         """Return the checked data and parameters. instance: the function `instance` of the method."""
-        return instance(self.X, self.y, **self.params)
+        if self.inputs is None:
+            return instance(self.X, self.y, **self.params)
+        return self.inputs.of(instance, self.X, self.y, self.params)
 
     def check_back_end(self, rows: int, d: int) -> None:
         """Raise TakesTooLong if Clarabel or SCS needs more than `seconds` for a dual problem on matrices (d, d).

@@ -289,21 +289,48 @@ def check_pairs(pairs: Any, n: int) -> Pairs:
             f"{sorted(map(str, pairs)) if isinstance(pairs, Mapping) else type(pairs).__name__}"
         )
     checked = Pairs(*(_check_kind(pairs[kind], kind, n) for kind in KINDS))
-    both = {tuple(sorted(pair)) for pair in checked.similar.tolist()} & {
-        tuple(sorted(pair)) for pair in checked.dissimilar.tolist()
-    }
-    if both:
-        raise ValueError(
-            f"pairs lists {list(min(both))} both as similar and as dissimilar; remove one of them"
-        )
+    both = np.intersect1d(_codes(checked.similar, n), _codes(checked.dissimilar, n))
+    if len(both):
+        pair = [int(both[0]) // n, int(both[0]) % n]
+        raise ValueError(f"pairs lists {pair} both as similar and as dissimilar; remove one of them")
     return checked
 
 
+def _codes(pairs: IntArray, n: int) -> IntArray:
+    """Return a number (m,) for each pair of `pairs` (m, 2), the same for both orders of its two points."""
+    codes: IntArray = pairs.min(axis=1, initial=n) * n + pairs.max(axis=1, initial=0)
+    return codes
+
+
+def _is_correct(pairs: IntArray, n: int) -> bool:
+    """Return True if the pairs (m, 2) are different, and each consists of two of n points."""
+    inside = (pairs >= 0).all() and (pairs < n).all()
+    return bool(
+        inside and (pairs[:, 0] != pairs[:, 1]).all() and len(np.unique(_codes(pairs, n))) == len(pairs)
+    )
+
+
 def _check_kind(given: Any, kind: str, n: int) -> IntArray:
+    """Return the pairs of a kind as an array (m, 2). Raises ValueError that names the first wrong pair."""
+    pairs = _as_array(given)
+    return pairs if pairs is not None and _is_correct(pairs, n) else _check_each(given, kind, n)
+
+
+def _as_array(given: Any) -> IntArray | None:
+    """Return the pairs as an array (m, 2), or None if they are not an array or a list of plain pairs of integers."""
+    is_plain_list = isinstance(given, list) and all(
+        type(pair) is list and len(pair) == 2 and type(pair[0]) is int and type(pair[1]) is int
+        for pair in given
+    )
+    array = np.array(given) if is_plain_list or isinstance(given, np.ndarray) else np.zeros(0)
+    return array.astype(np.intp) if array.dtype.kind == "i" and array.shape[1:] == (2,) else None
+
+
+def _check_each(given: Any, kind: str, n: int) -> IntArray:
+    """Do the work of `_check_kind` for one pair after the other."""
     values = given.tolist() if isinstance(given, np.ndarray) else given
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"pairs[{kind!r}] must be a list of pairs [i, j], got {type(given).__name__}")
-    seen: set[tuple[int, ...]] = set()
     for at, pair in enumerate(values):
         if (
             not isinstance(pair, (list, tuple))
@@ -311,6 +338,8 @@ def _check_kind(given: Any, kind: str, n: int) -> IntArray:
             or not all(isinstance(i, numbers.Integral) and not isinstance(i, (bool, np.bool_)) for i in pair)
         ):
             raise ValueError(f"pairs[{kind!r}][{at}] must be two integer indices, got {cut(repr(pair), 80)}")
+    seen: set[tuple[int, ...]] = set()
+    for at, pair in enumerate(values):
         if min(pair) < 0 or max(pair) >= n:
             counted = from_one([i for each in values for i in each], n)
             raise ValueError(

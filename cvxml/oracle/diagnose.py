@@ -132,7 +132,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
             kept = []
             for each in found:
                 if _is_reportable(each, own, asked.tol) and (
-                    by_chance(each, others, asked.tol) or (is_near_miss and _fits_optimum(each, judge))
+                    by_chance(judge, each, others) or (is_near_miss and _fits_optimum(each, judge))
                 ):
                     dropped.append(each)
                 else:
@@ -253,7 +253,7 @@ def _fits_optimum(each: Explanation, judge: Judge) -> bool:
     if each.of_limits or each.left.share > LOOSE:  # a larger gap gives no name
         return False
     try:
-        return by_chance(each, [judge.better], judge.tol, SURELY)
+        return by_chance(judge, each, [judge.better], SURELY)
     except NO_ANSWER:
         return True
 
@@ -367,18 +367,20 @@ def turned(judge: Judge) -> list[FloatArray]:
     return [*twice, *(project_psd(judge.better + turn @ error @ turn.T) for turn in turns), *way]
 
 
-def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float, times: float = NEARER) -> bool:
+def by_chance(judge: Judge, each: Explanation, others: Sequence[FloatArray], times: float = NEARER) -> bool:
     """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
-    Then the explanation is not used. others: metrics with errors of the same size in random directions. tol: the
-    tolerance. times: the gap of each other metric must be this many times larger.
+    Then the explanation is not used. others: metrics with errors of the same size in random directions. times: the gap
+    of each other metric must be this many times larger.
     """
     if each.again is None:
         return False
-    enough = times * max(each.left.share, ROUNDED * tol)
+    enough = times * max(each.left.share, ROUNDED * judge.tol)
     for other in others:
         try:
-            if each.again(other).share < enough:
+            with judge.asking_only(enough):
+                left = each.again(other)
+            if left.share < enough:
                 return True
         except TakesTooLong:  # an explanation that was not tested is not used
             return True
@@ -388,7 +390,9 @@ def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float, times
 
 
 def _is_reportable(each: Explanation, own: Left, tol: float) -> bool:
-    return _is_less(each.left, own) and each.left.share <= max(tol, own.share / BETTER)
+    # a matrix that is not allowed has an infinite gap, and every limit below is infinite too
+    known = math.isfinite(each.left.share)
+    return known and _is_less(each.left, own) and each.left.share <= max(tol, own.share / BETTER)
 
 
 def _is_less(left: Left, own: Left) -> bool:

@@ -160,7 +160,8 @@ def _left_of(judge: Judge, left: Callable[[Question], float], question: Question
 
     def gap(factor: float) -> float:
         multiple = question._replace(metric=factor * question.metric)
-        return max(left(multiple), 0.0)  # rounding may make it negative
+        with judge.in_time(judge.end):
+            return max(left(multiple), 0.0)  # rounding may make it negative
 
     share, nothing = gap(1.0), math.inf
     if share <= FAR:
@@ -237,7 +238,7 @@ def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
     # a gap that `Misreading.left` returns is not used for combinations
     enough = judge.enough_to_name
     optimum = judge.better if judge.claim == "optimal" and enough < math.inf else None
-    return Question(base.X, base.y, at, judge.tol, base.params, optimum, enough, judge.seconds)
+    return Question(base.X, base.y, at, judge.tol, base.params, optimum, enough, judge.seconds, judge.checked)
 
 
 def _value(judge: Judge, other: OtherProblem, name: str) -> str:
@@ -298,7 +299,7 @@ def _partly(
         if judge.late:
             judge.leave_out("a misreading together with another one, or with another weight")
             return
-        question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
+        question = Question(judge.X, judge.y, metric, judge.tol, judge.params, inputs=judge.checked)
         try:
             base = _misread(judge, misreading, question, judge.itself)
         except NO_ANSWER:

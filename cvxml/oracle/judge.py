@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
-from cvxml.core.clock import OutOfTime, processor_time_until
+from cvxml.core.clock import Deadline, OutOfTime, limited, processor_time_until
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import FAR, LOOSE, OtherProblem, TakesTooLong
+from cvxml.core.misreading import FAR, LOOSE, CheckedInputs, OtherProblem, TakesTooLong
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked
@@ -75,6 +75,7 @@ class Judge:
         self.end = math.inf if everything else time.process_time() + SOLVES * seconds + SECONDS
         # larger relative gaps in other problems are of no use: in any way, and for a name
         self.enough = self.enough_to_name = math.inf
+        self.checked = CheckedInputs()
         self.left_out: list[str] = []  # the parts of the search for which the time was too short
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
@@ -116,9 +117,32 @@ class Judge:
         if part not in self.left_out:
             self.left_out.append(part)
 
-    def is_new(self, other: OtherProblem) -> bool:
-        """Return True if we have no solution of `other` yet."""
-        return self._key(other) not in self.solved
+    @contextmanager
+    def in_time(self, end: float) -> Iterator[Deadline]:
+        """In this context, long work ends at the processor time `end`. Raises TakesTooLong if it has no result then.
+
+        A solver that has a metric at that time returns it, and `up` of the deadline is True.
+        """
+        try:
+            with processor_time_until(end), limited(math.inf, TOO_LATE) as deadline:
+                yield deadline
+        except OutOfTime:
+            raise TakesTooLong(TOO_LATE) from None
+
+    @contextmanager
+    def asking_only(self, enough: float) -> Iterator[None]:
+        """In this context, a relative gap above `enough` is of no use."""
+        before = self.enough, self.enough_to_name
+        self.enough = self.enough_to_name = enough
+        try:
+            yield
+        finally:
+            self.enough, self.enough_to_name = before
+
+    def known(self, other: OtherProblem) -> Solution | None:
+        """Return our solution of `other`, or None if we have none yet."""
+        known = self.solved.get(self._key(other))
+        return None if known is None else known[1].solution
 
     def left(self, metric: FloatArray, other: OtherProblem | None = None) -> Left:
         """Return the gap of `metric` in the problem `other`, by default the user's problem.
@@ -174,7 +198,7 @@ class Judge:
             )
             module = get(base.method or self.method)
             start = self._nearest(base, name, weight)
-            with processor_time_until(self.end), _in_time():
+            with self.in_time(self.end):
                 ours = module.solve(
                     given, tol=tol, max_iter=PATIENCE, time_limit=self.asked.left, warm_start=start
                 )
@@ -191,8 +215,7 @@ class Judge:
         known = {key[2]: each[3] for key, each in self.weighed.items() if key[:2] == (id(base), name)}
         if known:
             return known[min(known, key=lambda each: abs(math.log(each / weight)))]
-        solved = self.solved.get(self._key(base))
-        return None if solved is None else solved[1].solution
+        return self.known(base)
 
     def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
         """Return `base` with the value `weight` of a weight that `at` has solved before.
@@ -225,7 +248,11 @@ class Judge:
 
     def _step(self, other: OtherProblem, given: Any, metric: FloatArray) -> Certificate:
         module = get_stationary(other.method or self.method)
-        _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
+        # the user's problem is judged in any case, because every comparison needs it
+        with self.in_time(math.inf if other is self.itself else self.end) as deadline:
+            _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
+        if deadline.up:
+            raise TakesTooLong(TOO_LATE)
         return module.certify(given, module.matrix(given, metric), dual)
 
     def certain(self, metric: FloatArray) -> Left:
@@ -275,7 +302,7 @@ class Judge:
         """Return the checked inputs of `other`."""
         if other is self.itself:
             return self.given
-        return get(other.method or self.method).instance(other.X, other.y, **other.params)
+        return self.checked.of(get(other.method or self.method).instance, other.X, other.y, other.params)
 
     def _optimum(self, other: OtherProblem, given: Any, metric: FloatArray | None) -> Solution:
         """Return our own solution of `other`, as tight as needed to judge `metric`; tight if `metric` is None.
@@ -292,7 +319,7 @@ class Judge:
             options["callback"] = self.asked.callback
         # the user's problem is solved in any case, because every comparison needs it
         end = math.inf if other is self.itself else self.end
-        with processor_time_until(end), _in_time():
+        with self.in_time(end):
             best = reference(get(key[-1]), given, metric, self.sharp, known, **options)
         if best.solution.status is Status.TIME_LIMIT:
             raise TakesTooLong(TOO_LATE)
@@ -312,15 +339,6 @@ class Judge:
 
     def _key(self, other: OtherProblem) -> tuple[int, int, int, str]:
         return id(other.X), id(other.y), id(other.params), other.method or self.method
-
-
-@contextmanager
-def _in_time() -> Iterator[None]:
-    """In this context, turn OutOfTime, which a solver raises if it has no metric in time, into TakesTooLong."""
-    try:
-        yield
-    except OutOfTime:
-        raise TakesTooLong(TOO_LATE) from None
 
 
 def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:

@@ -81,9 +81,9 @@ def improvement(
 ) -> Improvement:
     """Return the improvement of the tried metrics (module docstring) on `metric` in the problem `other`.
 
-    The search ends at an improvement above `enough`. The improvement is a lower bound of the relative gap of `metric`,
-    if that gap is below 1. The reason is that the improvement is divided by the objective, and the gap by the scale,
-    which is not larger.
+    The search ends at an improvement above `enough`. If we have solved `other`, only our solution is tried, because no
+    metric is clearly better. The improvement is a lower bound of the relative gap of `metric`, if that gap is below 1.
+    The reason is that the improvement is divided by the objective, and the gap by the scale, which is not larger.
 
     Raises ValueError if `metric` is not feasible for the problem.
     """
@@ -102,7 +102,8 @@ def improvement(
 
     first = better(judge.better) if judge.better.shape == M.shape else 0.0
     best = max(first, 0.0)
-    for each in tried_before_a_solve(M, judge.better):
+    ours = judge.known(other)
+    for each in tried_before_a_solve(M, judge.better) if ours is None else (ours.metric,):
         if best > enough:
             break
         best = max(best, better(each))
@@ -110,11 +111,12 @@ def improvement(
 
 
 def left_unless_improved(judge: Judge, metric: FloatArray, other: OtherProblem) -> Left:
-    """Return the gap of `metric` in `other`, or `NOTHING_KNOWN` without a solve if the gap is proved to be of no use.
+    """Return the gap of `metric` in `other`, or `NOTHING_KNOWN` without a proof if a better metric makes it of no use.
 
-    A gap is of no use if it is above `judge.enough`. The proof is a better metric (`improvement`).
+    A gap is of no use if it is above `judge.enough`. The better metric is our solution of `other`, or without one any
+    of those that are tried (`improvement`).
     """
-    if judge.claim == "optimal" and judge.enough < 1 and judge.is_new(other):
+    if judge.claim == "optimal" and judge.enough < 1:
         try:
             if improvement(judge, metric, other, judge.enough).best > judge.enough:
                 return NOTHING_KNOWN

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.pairs import _check_each, _check_kind
 from tests.instances import methods_with, random_data
 
 BAD: dict[str, tuple[Any, str]] = {
@@ -31,6 +32,37 @@ def test_what_is_no_list_of_pairs_is_refused(method: str, case: str) -> None:
             call(method, X, y, pairs=pairs)
     with pytest.raises(ValueError, match=re.escape(says)):
         cvxml.check(method, X, y, np.eye(3), pairs=pairs)
+
+
+def test_pairs_are_checked_together_as_one_after_the_other() -> None:
+    """The same arrays and the same messages, for pairs of every form and with every fault."""
+
+    def outcome(check: Any, given: Any, n: int) -> Any:
+        try:
+            checked = check(given, "similar", n)
+            return checked.dtype, checked.tolist()
+        except ValueError as error:
+            return str(error)
+
+    rng, correct = np.random.default_rng(3), 0
+    for trial in range(2000):
+        n, few = int(rng.integers(1, 7)), int(rng.integers(0, 4))
+        array = rng.integers(-1 if trial % 3 == 0 else 0, n + (trial % 4 == 0), (few, 2))
+        pairs = array.tolist()
+        forms = (
+            *(array, array.astype(np.int8), array.astype(np.uint8), array.astype(float), array.T, pairs),
+            *(
+                [tuple(pair) for pair in pairs],
+                [[True, j] for _, j in pairs],
+                [[np.int64(i), j] for i, j in pairs],
+            ),
+            *([*pairs, [10**30, 0]], [*pairs, [0]], [*pairs, 0], tuple(pairs), "01", None),
+        )
+        for given in forms:
+            together = outcome(_check_kind, given, n)
+            assert together == outcome(_check_each, given, n)
+            correct += isinstance(together, tuple)
+    assert correct > 1000
 
 
 @pytest.mark.parametrize("method", methods_with("pairs"))

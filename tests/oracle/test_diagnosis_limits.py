@@ -14,7 +14,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core import backend
 from cvxml.core.method import Method
-from cvxml.core.misreading import Question, TakesTooLong, is_improved
+from cvxml.core.misreading import MOST_KEPT, CheckedInputs, Question, TakesTooLong, is_improved
 from cvxml.core.report import Verdict
 from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, lmnn
@@ -24,6 +24,7 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import NEARER, PART, Diagnosis, by_chance, luck, numbers, unnamed
 from cvxml.oracle.explanations import Explanation, misreadings
 from cvxml.oracle.judge import Judge, Left
+from cvxml.oracle.likeliest import SAME, left_unless_improved
 from cvxml.oracle.saved import recertify
 from tests.instances import checked, objective_of, random_data, real_data
 from tests.oracle.test_diagnosis import LAM, K, data, judged, mistaken
@@ -50,6 +51,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(misreadings_problem, "solve_problem", theirs)
     monkeypatch.setattr(lmnn, "solve_problem", theirs)
     return solves
+
+
+def judge_of(method: str, metric: Any) -> Judge:
+    X, y = real_data("wine", 30)
+    X = X[:, :3]
+    return Judge(Asked(method, X, y, {}, get(method).instance(X, y), metric), None)
 
 
 @pytest.mark.slow
@@ -104,6 +111,49 @@ def test_what_is_excluded_before_a_solve_has_a_gap_of_no_use(method: str) -> Non
             else:
                 assert one.left.share == pytest.approx(other.left.share, rel=1e-3, abs=1e-6)
     assert excluded > 0
+
+
+@pytest.mark.parametrize("method", [*SCREENED, "gmml", "sdml", "mcml", "lsml"])
+def test_in_a_solved_problem_our_solution_excludes_a_metric_without_a_proof(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only if its gap is too large. The user's problem is solved here, and the metric is beside its optimum."""
+    of_optimum = judge_of(method, None)
+    best = of_optimum.better
+    for step in (1e-4, 1e-2, 1.0):
+        metric = get(method).allowed(
+            of_optimum.given, best + step * np.trace(best) * np.diag([1.0, 0.0, 0.5])
+        )
+        share = of_optimum.left(metric).share
+        for enough, excluded in ((0.3 * share, True), (3 * share, False)):
+            if SAME / share < 0.1 and share < 0.1:  # an improvement is relative to the objective
+                with of_optimum.asking_only(enough):
+                    left = left_unless_improved(of_optimum, metric, of_optimum.itself)
+                assert left.share in ([np.inf, share] if excluded else [share])
+    proofs = list[Any]()
+    monkeypatch.setattr(type(get(method)), "certify", lambda *_: proofs.append(1))
+    with of_optimum.asking_only(1e-9):
+        assert left_unless_improved(of_optimum, metric, of_optimum.itself) == judge.NOTHING_KNOWN
+    assert not proofs
+
+
+def test_the_inputs_of_a_problem_are_checked_once_while_it_is_asked_about() -> None:
+    counted = list[str]()
+
+    def instance(X: Any, y: Any, *, name: str = "none") -> str:
+        counted.append(name)
+        return name
+
+    inputs, X, same = CheckedInputs(), np.eye(2), {"name": "a"}
+    question = Question(X, None, np.eye(2), 1e-6, same, inputs=inputs)
+    assert [question.checked(instance) for _ in range(3)] == ["a"] * 3
+    assert counted == ["a"]
+    for k in range(MOST_KEPT + 1):  # equal objects are not the same ones
+        assert question._replace(params={"name": f"{k}"}).checked(instance) == f"{k}"
+        assert question._replace(X=X.copy()).checked(instance) == "a"
+    assert question._replace(inputs=None).checked(instance) == "a"
+    assert inputs.of(lambda *_, **__: "another function", X, None, same) == "another function"
+    assert len(inputs._kept) == MOST_KEPT
 
 
 @pytest.mark.slow
@@ -187,7 +237,7 @@ def test_an_explanation_that_there_is_no_time_to_test_is_not_used() -> None:
         raise TakesTooLong("late")
 
     explained = Explanation(Left(0.0), "", again=late)
-    assert by_chance(explained, [np.eye(2)], 1e-6)
+    assert by_chance(judge_of("mlsvm", np.eye(3)), explained, [np.eye(3)])
 
 
 def test_a_back_end_is_not_called_if_it_takes_longer_than_the_time_left() -> None:

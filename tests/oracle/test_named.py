@@ -262,9 +262,9 @@ def test_what_the_same_error_turned_explains_as_well_is_not_told() -> None:
     )  # the cone is convex
     assert min(np.linalg.norm(other - metric) for other in others) > 0.1 * error
     explained = Explanation(Left(0.0), "", again=near)
-    assert not by_chance(explained, others, 1e-6)
-    assert by_chance(explained._replace(left=Left(1e-3), again=lambda _: Left(2e-3)), others, 1e-6)
-    assert by_chance(explained._replace(again=lambda _: Left(0.0)), others, 1e-6)  # not unique
+    assert not by_chance(judge, explained, others)
+    assert by_chance(judge, explained._replace(left=Left(1e-3), again=lambda _: Left(2e-3)), others)
+    assert by_chance(judge, explained._replace(again=lambda _: Left(0.0)), others)  # not unique
     assert turned(Judge(asked._replace(candidate=metric - 2 * np.eye(4)), known)) == []
 
 
