@@ -26,6 +26,7 @@ from cvxml.core.short_repr import cut
 
 KINDS = ("similar", "dissimilar")
 BLOCK = 2**18  # most differences that are computed at a time
+MOST_ENTRIES_PER_PAIR = 8  # of the Laplacian of the pairs, up to which it is used for their sum of squares
 MAX_POINTS_LISTED = 500  # above this number of points, solvers and proofs do not list the pairs of all points
 MAX_POINTS_ALL_PAIRS = 5000  # above this number of points, the list of the pairs of all points is refused
 BY_PAIRS = {
@@ -148,9 +149,9 @@ class Paired:
             found, at = self._within_classes
             return (found if kind == "similar" else within_groups(self.X, 0 * self.y, [1])[0] - found), at
         points, at = whole(self.X)
-        rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
-        E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
-        return E.transpose() * E, 2 * at
+        listed = getattr(self.listed, kind)
+        is_dense = len(listed) * MOST_ENTRIES_PER_PAIR >= len(self.X) ** 2
+        return (_by_laplacian if is_dense else _by_differences)(points, listed), 2 * at
 
     @cached_property
     def _within_classes(self) -> tuple[Any, int]:
@@ -222,6 +223,25 @@ class Paired:
                 found.append(np.stack([i, j], axis=1)[self.y[i] != self.y[j]])
         pairs = np.concatenate(found)
         return pairs[np.lexsort(pairs.T[::-1])]
+
+
+def _by_differences(points: Any, listed: IntArray) -> Any:
+    """Return sum (x_i - x_j)(x_i - x_j)^T (d, d) over pairs (m, 2), for points (n, d) of flint integers."""
+    rows = np.array(points.tolist(), dtype=object).reshape(points.nrows(), points.ncols())
+    E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * points.ncols()])
+    return E.transpose() * E
+
+
+def _by_laplacian(points: Any, listed: IntArray) -> Any:
+    """Return the sum of `_by_differences` as X^T L X, with the Laplacian L (n, n) of the graph of the pairs.
+
+    This is faster if there are about as many pairs as L has entries.
+    """
+    L = np.zeros((points.nrows(),) * 2, dtype=np.int64)
+    i, j = listed.T
+    for row, column, entry in ((i, j, -1), (j, i, -1), (i, i, 1), (j, j, 1)):
+        np.add.at(L, (row, column), entry)
+    return points.transpose() * (flint().fmpz_mat(L.tolist()) * points)
 
 
 def paired(X: ArrayLike, y: ArrayLike | None, pairs: Any) -> Paired:

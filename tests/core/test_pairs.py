@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cvxml
-from cvxml.core.pairs import _check_each, _check_kind
+from cvxml.core.integer_matrices import whole
+from cvxml.core.pairs import _by_differences, _by_laplacian, _check_each, _check_kind, paired
 from tests.instances import methods_with, random_data
 
 BAD: dict[str, tuple[Any, str]] = {
@@ -63,6 +65,29 @@ def test_pairs_are_checked_together_as_one_after_the_other() -> None:
             assert together == outcome(_check_each, given, n)
             correct += isinstance(together, tuple)
     assert correct > 1000
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_sum_over_pairs_is_exact_by_differences_and_by_the_laplacian(seed: int) -> None:
+    """Against fractions, for a few pairs, many, and none; also for points of very different sizes."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((9, 3)) * 10.0 ** rng.integers(-9, 9, (9, 1))
+    every = np.stack(np.triu_indices(9, 1), axis=1)
+    points, at = whole(X)
+    for count in (0, 1, 5, 36):
+        listed = rng.permutation(every)[:count]
+        listed = np.where(rng.random((count, 1)) < 0.5, listed, listed[:, ::-1])
+        slow = np.zeros((3, 3), dtype=object)
+        for i, j in listed:
+            e = np.array([Fraction(a) - Fraction(b) for a, b in zip(X[i], X[j], strict=True)])
+            slow = slow + np.outer(e, e)
+        given = paired(X, None, {"similar": listed, "dissimilar": []})
+        for found, unit in (
+            (_by_differences(points, listed), 2 * at),
+            (_by_laplacian(points, listed), 2 * at),
+            given.sum_of_squares("similar"),
+        ):
+            assert [[int(a) * Fraction(2) ** unit for a in row] for row in found.tolist()] == slow.tolist()
 
 
 @pytest.mark.parametrize("method", methods_with("pairs"))
