@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.pairs import MAX_POINTS_LISTED, Pairs, pairs_of
 from cvxml.core.triplets import Compared
 
 MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # factors of a metric that are tried before a solver runs
@@ -29,7 +29,8 @@ FAR = 0.1  # relative to the scale: a misreading with a larger gap does not expl
 # the ridge alone, so that metric would have the name of a large weight.
 SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 LOOSE = 1e-3  # relative gap up to which a metric counts as the answer of a problem
-MOST_KEPT = 4  # problems whose checked inputs are kept; each may hold large arrays
+MOST_KEPT = 32  # problems whose checked inputs are kept
+FEW_KEPT = 4  # the same for more than `MAX_POINTS_LISTED` points, because each may hold large arrays
 
 Given = TypeVar("Given")
 
@@ -58,7 +59,8 @@ class CheckedInputs:
                 self._kept.append(self._kept.pop(place))
                 return cast("Given", given)
         new = instance(X, y, **params)
-        self._kept = [*self._kept, ((instance, X, y, params), new)][-MOST_KEPT:]
+        most = FEW_KEPT if np.shape(X)[0] > MAX_POINTS_LISTED else MOST_KEPT
+        self._kept = [*self._kept, ((instance, X, y, params), new)][-most:]
         return new
 
 

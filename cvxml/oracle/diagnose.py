@@ -139,10 +139,19 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
                     kept.append(each)
             return kept
 
+        def kept_of(found: Iterable[Explanation]) -> list[Explanation]:
+            """The explanations that pass `sifted`. After one that will be named, only others that may be named are."""
+            kept = []
+            for each in found:
+                kept += sifted([each])
+                if kept and kept[-1] is each and is_exact(each) and _is_named(each, own, beside, judge):
+                    judge.enough = judge.enough_to_name = NEARER * asked.tol
+            return kept
+
         read: dict[str, Explanation] = {}
         with judge.keeping(FOR_WEIGHTS):
-            slips = sifted(of_representation(judge, metric))
-            listed = sifted([*misreadings(judge, metric, read)])
+            slips = kept_of(of_representation(judge, metric))
+            listed = kept_of(misreadings(judge, metric, read))
             written = [*slips, *sifted(of_other_features(judge, metric))]
         found = [*listed, *written]
         if not any(is_exact(each) for each in [*listed, *(w for w in written if not w.fitted)]):
@@ -242,6 +251,19 @@ def _gap_to_explain(each: Explanation, own: Left, beside: Left, tol: float) -> L
     if math.isfinite(own.share) or each.of_limits or not tol < beside.share < math.inf:
         return own
     return beside
+
+
+def _is_named(each: Explanation, own: Left, beside: Left, judge: Judge) -> bool:
+    """Return True if the report names the explanation `each`, whatever else is found without a fitted number.
+
+    own, beside: as in `told`.
+    """
+    candidate = judge.asked.candidate
+    if candidate is None:
+        return False
+    each = each._replace(exactly=_only_exactly(each, judge.asked))
+    as_many = [each] * (len(get(judge.method).MISREADINGS) + LISTED)  # `luck` counts the explanations
+    return bool(told(as_many, own, judge.tol, numbers(candidate), beside).named)
 
 
 def _fits_optimum(each: Explanation, judge: Judge) -> bool:

@@ -23,7 +23,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question, TakesTooLong
 from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, SHRUNK, Judge, Left, at_weight
-from cvxml.oracle.likeliest import left_unless_improved, likeliest
+from cvxml.oracle.likeliest import improvement, left_unless_improved, likeliest
 from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
@@ -34,6 +34,7 @@ MAX_STEPS = 30  # steps of a descent in two weights
 SPREAD = math.log(10)  # the logarithm of the best factor is searched up to this far on both sides
 STANDARD = 1e-6  # a feature is standardized if its standard deviation is 1 within this tolerance
 BESIDE = 1e-5  # relative change of a metric; a number that changes with the metric was fitted
+UNKNOWN = 1e-3  # relative to the objective: stands for the improvement in a problem that is not known
 RESCALED = "features that were rescaled first"
 SAME = 1e-9  # two numbers with a smaller relative difference are equal up to rounding
 
@@ -73,19 +74,44 @@ class Explanation(NamedTuple):
 
 
 def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
-    """Yield one explanation for each misreading in `MISREADINGS` of the method that is not in `read`, in this order.
+    """Yield one explanation for each misreading in `MISREADINGS` of the method that is not in `read`.
+
+    The likeliest ones come first (`_by_promise`), because the time may be too short for all of them.
 
     read: the explanations by the names of the misreadings; this function adds those that it could try in time.
     """
-    for name, misreading in get(judge.method).MISREADINGS.items():
-        if name in read:
-            continue
-        found = None if judge.late else _read(judge, metric, misreading, judge.itself)
+    new = {name: each for name, each in get(judge.method).MISREADINGS.items() if name not in read}
+    for name, other in _by_promise(judge, metric, new):
+        misreading = new[name]
+        found = None if judge.late else _read(judge, metric, misreading, judge.itself, other=other)
         if found is None and judge.late:
             judge.leave_out(misreading.sentence)
         if misreading.sentence not in judge.left_out:
             read[name] = found or Explanation(NOTHING_KNOWN, "")
             yield read[name]
+
+
+def _by_promise(
+    judge: Judge, metric: FloatArray, listed: Mapping[str, Misreading]
+) -> list[tuple[str, OtherProblem | None]]:
+    """Return the names of the misreadings, the likeliest first, each with its problem if that is known.
+
+    In the likeliest problem, the optimum of the user's problem is not better than the metric, or only a little. This
+    needs no solve. A misreading whose problem is not known is taken for one with the improvement `UNKNOWN`.
+    """
+    problems: dict[str, OtherProblem | None] = dict.fromkeys(listed)
+    promises = dict.fromkeys(listed, UNKNOWN)
+    if judge.claim == "optimal":
+        for name, misreading in listed.items():
+            if misreading.problem is None or judge.late:
+                continue
+            with suppress(*NO_ANSWER):
+                question = _question(judge, judge.itself, metric)
+                other = problems[name] = _misread(judge, misreading, question, judge.itself)
+                if other is not None:
+                    each = metric if other.metric is None else other.metric
+                    promises[name] = max(improvement(judge, each, other, -math.inf).optimum, 0.0)
+    return [(name, problems[name]) for name in sorted(listed, key=lambda name: promises[name])]
 
 
 def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
@@ -111,19 +137,21 @@ def _read(
     base: OtherProblem,
     also: str = "",
     fitted: int = 0,
+    other: OtherProblem | None = None,
 ) -> Explanation | None:
     """Return the explanation that `metric` solves the problem `base` with a misreading in it.
 
     base: the user's problem, or a problem that already contains another misreading; `also` is the sentence of the other
-    one. fitted: the number of fitted numbers in `base`. Returns None if the gap is not known.
+    one. fitted: the number of fitted numbers in `base`. other: the problem that the misreading makes of `base`, if it
+    is known. Returns None if the gap is not known.
     """
 
     def again(each: FloatArray) -> Left:
         question = _question(judge, base, each)
         if misreading.left is not None:
             return _left_of(judge, misreading.left, question)
-        other = known or _misread(judge, misreading, question, base)
-        return NOTHING_KNOWN if other is None else left_unless_improved(judge, each, other)
+        problem = known or _misread(judge, misreading, question, base)
+        return NOTHING_KNOWN if problem is None else left_unless_improved(judge, each, problem)
 
     number, choices = False, 1
     known = None  # the other problem, if it does not depend on the metric; then it is solved only once
@@ -131,7 +159,7 @@ def _read(
     try:
         if misreading.left is None:
             question = _question(judge, base, metric)
-            other = _misread(judge, misreading, question, base)
+            other = _misread(judge, misreading, question, base) if other is None else other
             if other is None:
                 return None
             said += other.told

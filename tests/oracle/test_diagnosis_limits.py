@@ -14,7 +14,8 @@ import cvxml
 from cvxml import datasets
 from cvxml.core import backend
 from cvxml.core.method import Method
-from cvxml.core.misreading import MOST_KEPT, CheckedInputs, Question, TakesTooLong, is_improved
+from cvxml.core.misreading import FEW_KEPT, MOST_KEPT, CheckedInputs, Question, TakesTooLong, is_improved
+from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.report import Verdict
 from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, lmnn
@@ -104,7 +105,10 @@ def test_what_is_excluded_before_a_solve_has_a_gap_of_no_use(method: str) -> Non
         own = slow.certain(metric)
         fast.enough = max(own.share / PART, NEARER * asked.tol)
         fast.enough_to_name = max(own.share / NEARER, NEARER * asked.tol)
-        for one, other in zip(misreadings(fast, metric, {}), misreadings(slow, metric, {}), strict=True):
+        read, all_read = dict[str, Explanation](), dict[str, Explanation]()
+        assert len([*misreadings(fast, metric, read)]) == len([*misreadings(slow, metric, all_read)])
+        for name, one in read.items():
+            other = all_read[name]
             if one.left.share == np.inf != other.left.share:
                 excluded += 1
                 assert other.left.share > fast.enough_to_name
@@ -154,6 +158,8 @@ def test_the_inputs_of_a_problem_are_checked_once_while_it_is_asked_about() -> N
     assert question._replace(inputs=None).checked(instance) == "a"
     assert inputs.of(lambda *_, **__: "another function", X, None, same) == "another function"
     assert len(inputs._kept) == MOST_KEPT
+    inputs.of(instance, np.zeros((MAX_POINTS_LISTED + 1, 1)), None, same)
+    assert len(inputs._kept) == FEW_KEPT
 
 
 @pytest.mark.slow

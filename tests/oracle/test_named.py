@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -441,8 +440,9 @@ def test_a_number_that_follows_from_the_metric_is_a_fitted_one(
     given = get(method).instance(X, y, **params)
     metric = get(method).allowed(given, noisy(np.diag([1.0, 2.0, 3.0]), 0.3))
     judge = Judge(Asked(method, X, y, params, given, metric), None)
-    place = list(get(method).MISREADINGS).index(misreading)
-    assert next(islice(misreadings(judge, metric, {}), place, None)).fitted == fitted
+    read: dict[str, Explanation] = {}
+    assert any(misreading in read for _ in misreadings(judge, metric, read))
+    assert read[misreading].fitted == fitted
 
 
 @pytest.mark.parametrize("method", ["itml", "lsml", "gmml", "sdml"])
