@@ -240,7 +240,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "--diagnose-all",
         action="store_true",
         help="look for that mistake however long it takes; by default for at most "
-        "eight times the processor time of our own solve, plus 4 s",
+        "eight times the processor time of our own solve, plus 2 s",
     )
     _add_time_limit(command, "time limit in seconds for the search for a proof")
     command.add_argument(

@@ -81,7 +81,7 @@ def check(
     tol: tolerance relative to the scale of the problem, a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
     exact: judge in exact arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
     diagnosed: search for a misreading that explains a refuted metric: another problem that a program may solve by
-        mistake. True: for at most eight times the processor time of our own solve, plus 4 s. A note names the parts of
+        mistake. True: for at most eight times the processor time of our own solve, plus 2 s. A note names the parts of
         the search that were left out. "all": search everything, however long it takes. False: do not search.
     time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
         candidate's own convex step is one step. When the time ends, the verdict follows from the results so far.

@@ -38,8 +38,8 @@ PATIENCE = 2000  # most iterations of a solver for one problem
 FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's tolerance
 BESIDE = 2.0**-10  # relative difference of two weights, for the slope of the objective in the weight
 # The processor time of a diagnosis: this many times that of our own solve, plus a number of seconds. With the verdict,
-# a report then takes at most ten solves and about 4.5 s. With 2 s some names of small problems were lost.
-SOLVES, SECONDS = 8.0, 4.0
+# a report then takes at most about ten solves and 2 s.
+SOLVES, SECONDS = 8.0, 2.0
 TOO_LATE = "no time is left for another solve"
 
 

@@ -13,14 +13,24 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core import backend
+from cvxml.core.clock import look
 from cvxml.core.method import Method
-from cvxml.core.misreading import FEW_KEPT, MOST_KEPT, CheckedInputs, Question, TakesTooLong, is_improved
+from cvxml.core.misreading import (
+    FEW_KEPT,
+    MOST_KEPT,
+    CheckedInputs,
+    Misreading,
+    OtherProblem,
+    Question,
+    TakesTooLong,
+    is_improved,
+)
 from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.report import Verdict
 from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, lmnn
 from cvxml.methods.mlsvm import misreadings_problem
-from cvxml.oracle import explanations, judge
+from cvxml.oracle import diagnose, explanations, judge
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import NEARER, PART, Diagnosis, by_chance, luck, numbers, unnamed
 from cvxml.oracle.explanations import Explanation, misreadings
@@ -139,6 +149,76 @@ def test_in_a_solved_problem_our_solution_excludes_a_metric_without_a_proof(
     with of_optimum.asking_only(1e-9):
         assert left_unless_improved(of_optimum, metric, of_optimum.itself) == judge.NOTHING_KNOWN
     assert not proofs
+
+
+@pytest.mark.parametrize(
+    ("method", "misreading"),
+    [
+        ("frobmetric", "sum"),
+        ("rtml", "hinge"),
+        ("schultz_joachims", "mean"),
+        ("lsml", "sum"),
+        ("itml", "mean"),
+    ],
+)
+def test_the_misreading_that_a_program_solves_is_read_first(method: str, misreading: str) -> None:
+    """And once it may be named, the others take no solve, because none of them may be named beside it."""
+    X, y = real_data("wine", 40)
+    X = X[:, :3]
+    module = get(method)
+    of_problem = module.MISREADINGS[misreading].problem
+    assert of_problem is not None
+    other = of_problem(Question(X, y, cvxml.solve(method, X, y).metric, 1e-6, {}))
+    assert other is not None
+    metric = cvxml.solve(method, other.X, other.y, tol=1e-10, **other.params).metric
+    judge = Judge(Asked(method, X, y, {}, module.instance(X, y), metric), None)
+    read: dict[str, Explanation] = {}
+    assert [*misreadings(judge, metric, read)]
+    assert next(iter(read)) == misreading
+    assert read[misreading].left.share <= 1e-6
+    report = cvxml.check(method, X, y, metric)
+    assert any(module.MISREADINGS[misreading].sentence in line for line in report.diagnosis)
+
+
+def test_after_a_name_only_what_may_be_named_is_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = list[float]()
+
+    def misreadings_after(judge: Judge, *_: Any) -> Any:
+        limits.append(judge.enough)
+        return iter(())
+
+    monkeypatch.setattr(diagnose, "misreadings", misreadings_after)
+    X, y, _ = data()
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-9).metric
+    assert judged(X, y, 1.3 * best).diagnosis  # a factor
+    assert judged(X, y, best + np.diag([0.2, 0.0, 0.0])).verdict is Verdict.REFUTED
+    named, unnamed = limits
+    assert named == NEARER * 1e-6 < unnamed
+
+
+def test_no_gap_is_not_tested_for_chance() -> None:
+    """Also if the gap of the matrix itself is not known: then there is nothing that it could be compared with."""
+    assert not diagnose._is_reportable(Explanation(Left(np.inf), ""), Left(np.inf), 1e-6)
+    assert diagnose._is_reportable(Explanation(Left(0.5), ""), Left(np.inf), 1e-6)
+
+
+def never_ends(*_: Any, **__: Any) -> Any:
+    while True:
+        look()
+
+
+@pytest.mark.parametrize("method", ["mmc", "nca"])
+def test_a_gap_of_its_own_ends_in_time(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a misreading, or of a convex step. The misreading is then one of the parts that are left out."""
+    judge = judge_of(method, np.eye(3))
+    slow = Misreading("slow", left=never_ends)
+    if method == "nca":
+        monkeypatch.setattr(type(get(method)), "improve", never_ends)
+        slow = Misreading("slow", problem=lambda q: OtherProblem(q.X, q.y, {**q.params, "criterion": "g"}))
+    monkeypatch.setattr(type(get(method)), "MISREADINGS", {"slow": slow})
+    judge.end = time.process_time() + 0.1
+    assert not [*misreadings(judge, np.eye(3), {})]
+    assert judge.left_out == ["slow"]
 
 
 def test_the_inputs_of_a_problem_are_checked_once_while_it_is_asked_about() -> None:
