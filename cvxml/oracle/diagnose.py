@@ -150,8 +150,11 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
 
         read: dict[str, Explanation] = {}
         with judge.keeping(FOR_WEIGHTS):
-            slips = kept_of(of_representation(judge, metric))
+            # if the method is not convex, a slip takes a whole descent, and most misreadings only a step of one
+            is_slow = judge.claim == "stationary"
+            slips = [] if is_slow else kept_of(of_representation(judge, metric))
             listed = kept_of(misreadings(judge, metric, read))
+            slips = kept_of(of_representation(judge, metric)) if is_slow else slips
             written = [*slips, *sifted(of_other_features(judge, metric))]
         found = [*listed, *written]
         if not any(is_exact(each) for each in [*listed, *(w for w in written if not w.fitted)]):

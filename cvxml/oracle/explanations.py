@@ -36,6 +36,7 @@ STANDARD = 1e-6  # a feature is standardized if its standard deviation is 1 with
 BESIDE = 1e-5  # relative change of a metric; a number that changes with the metric was fitted
 UNKNOWN = 1e-3  # relative to the objective: stands for the improvement in a problem that is not known
 RESCALED = "features that were rescaled first"
+WRITTEN = "slips in writing down the metric"
 SAME = 1e-9  # two numbers with a smaller relative difference are equal up to rounding
 
 
@@ -117,15 +118,17 @@ def _by_promise(
 def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
     """Yield the explanations that were left out for lack of time, if there is time for them now.
 
-    These are misreadings, and features that were rescaled first.
+    These are misreadings, slips in writing down the metric, and features that were rescaled first.
 
     read: the explanations by the names of the misreadings, without those that were left out; this function adds those
     that it could try now.
     """
     before = judge.left_out
-    tried_again = {RESCALED} | {each.sentence for each in get(judge.method).MISREADINGS.values()}
+    tried_again = {RESCALED, WRITTEN} | {each.sentence for each in get(judge.method).MISREADINGS.values()}
     judge.left_out = [part for part in before if part not in tried_again]
     yield from misreadings(judge, metric, read)
+    if WRITTEN in before:
+        yield from of_representation(judge, metric)
     if RESCALED in before:
         yield from of_other_features(judge, metric)
 
@@ -538,20 +541,21 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
         written = [*slips(metric, judge.components, judge.better, judge.claim, allowed)]
     except (ValueError, SolverFailure, OutOfTime):
         return
-    yield from _of_slips(judge, metric, ((slip, judge.itself) for slip in written))
+    yield from _of_slips(judge, metric, ((slip, judge.itself) for slip in written), WRITTEN)
 
 
 def of_other_features(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
     """Yield the explanations by other features: the program may have standardized or rescaled them first."""
-    yield from _of_slips(judge, metric, _other_features(judge, metric))
+    yield from _of_slips(judge, metric, _other_features(judge, metric), RESCALED)
 
 
 def _of_slips(
-    judge: Judge, metric: FloatArray, written: Iterable[tuple[Slip, OtherProblem]]
+    judge: Judge, metric: FloatArray, written: Iterable[tuple[Slip, OtherProblem]], part: str
 ) -> Iterator[Explanation]:
+    """Yield the explanation of each slip with its problem. part: the name of all of them, if they are left out."""
     for slip, other in written:
         if judge.late:
-            judge.leave_out(RESCALED)
+            judge.leave_out(part)
             return
         again = partial(_mended, judge, slip, other)
         try:
