@@ -1,11 +1,14 @@
 """Processor seconds of whole calls where a user waits: reports on a wrong metric, small solves, and NCA.
 
     OMP_NUM_THREADS=1 python -m validation.benchmarks.waiting reports
+    OMP_NUM_THREADS=1 python -m validation.benchmarks.waiting names
     OMP_NUM_THREADS=1 python -m validation.benchmarks.waiting solves
     OMP_NUM_THREADS=1 python -m validation.benchmarks.waiting nca
     OMP_NUM_THREADS=1 python -m validation.benchmarks.waiting alternatives
 
 "reports" checks 1.05 times the optimum, and the zero matrix. Beside the seconds is the bar: ten solves, plus 2 s.
+"names" checks, on wine, the optimum of each misreading that is another problem of the method: how many reports name the
+misreading in time, how many say that the time was too short, and the longest one.
 "alternatives" solves the problem in cvxpy's fastest form with Clarabel and SCS, and ours to the same gap.
 Numbers behind the word are rows to run, for example "reports 0 3".
 """
@@ -23,6 +26,9 @@ import numpy as np
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import OtherProblem, Question
+from cvxml.core.report import Report
+from cvxml.methods import get
 from validation.benchmarks import convex, measure, mlsvm, vectorised
 
 SOLVES = [
@@ -37,6 +43,21 @@ ALTERNATIVES: list[tuple[str, str, dict[str, Any]]] = [
     *(("mlsvm", "iris", {"lam": lam, "n_neighbors": 4}) for lam in (1.0, 0.01)),
     ("plml", "iris", {}),
     *(("lfda", name, {"n_components": r}) for name, r in (("wine", 3), ("iris", 2))),
+]
+NAMED = [
+    *(
+        "frobmetric",
+        "schultz_joachims",
+        "itml",
+        "mmc",
+        "boostmetric",
+        "rtml",
+        "sdml",
+        "gmml",
+        "lsml",
+        "dml_eig",
+    ),
+    *("scml", "mlsvm", "lmnn", "plml", "rca", "lfda"),
 ]
 SIZES = ((208, 60), (500, 60))
 REPORTS: list[tuple[str, int, int, dict[str, Any]]] = [
@@ -75,6 +96,51 @@ def reports() -> Iterator[str]:
             left_out = sum("left out" in note for note in report.notes)
             row += f"  {name} {took:6.2f} ({report.verdict.value}, {len(report.diagnosis)} named, left out {left_out})"
         yield f"{row}  bar {10 * solve + 2:6.2f}"
+
+
+def names() -> Iterator[str]:
+    """Yield a row for each method of `NAMED`: how many of its misreadings are named, and the time of the reports."""
+    X, y = drawn(178, 13)
+    for method in chosen(NAMED):
+        solve, best = seconds(lambda: cvxml.solve(method, X, y, tol=1e-8))  # noqa: B023
+        named, late, longest, tried = 0, 0, 0.0, 0
+        for sentence, other in misread(method, X, y, best.metric):
+            try:
+                metric = cvxml.solve(method, other.X, other.y, tol=1e-9, **other.params).metric
+            except ValueError:  # this problem has no optimum
+                continue
+            took, report = seconds(lambda: cvxml.check(method, X, y, metric))  # noqa: B023
+            if report.verdict.value == "certified":  # the misreading changes nothing here
+                continue
+            tried += 1
+            named += is_named(sentence, report)
+            late += any("left out" in note for note in report.notes)
+            longest = max(longest, took)
+        yield (
+            f"{method:16s} {named:2d} of {tried:2d} named, {late} without time, longest {longest:5.2f} s, "
+            f"bar {10 * solve + 2:5.2f}"
+        )
+
+
+def misread(method: str, X: FloatArray, y: Any, metric: FloatArray) -> Iterator[tuple[str, OtherProblem]]:
+    """Yield the misreadings that are the method itself with other inputs; of several inputs, the one in the middle."""
+    module, question = get(method), Question(X, y, metric, 1e-6, {})
+    given = module.instance(X, y)
+    for misreading in module.MISREADINGS.values():
+        if misreading.problem is not None:
+            found = [misreading.problem(question)]
+        elif misreading.several is not None:
+            found = [*misreading.several(question, given, module.stored(given))]
+        else:
+            continue
+        other = found[len(found) // 2] if found else None
+        if other is not None and other.metric is None and other.method in (None, method):
+            yield misreading.sentence, other
+
+
+def is_named(sentence: str, report: Report) -> bool:
+    """Return True if the report names the misreading. A sentence may end with the choice among several inputs."""
+    return any(sentence.split(":")[0] in line for line in report.diagnosis)
 
 
 def solves() -> Iterator[str]:
@@ -116,6 +182,6 @@ def chosen(rows: list[Any]) -> list[Any]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    kinds = {"reports": reports, "solves": solves, "nca": nca, "alternatives": alternatives}
+    kinds = {"reports": reports, "names": names, "solves": solves, "nca": nca, "alternatives": alternatives}
     for line in kinds[sys.argv[1]]():
         print(line, flush=True)
