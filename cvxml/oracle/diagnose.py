@@ -135,16 +135,10 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
                     by_chance(judge, each, others) or (is_near_miss and _fits_optimum(each, judge))
                 ):
                     dropped.append(each)
-                else:
-                    kept.append(each)
-            return kept
-
-        def kept_of(found: Iterable[Explanation]) -> list[Explanation]:
-            """The explanations that pass `sifted`. After one that will be named, only others that may be named are."""
-            kept = []
-            for each in found:
-                kept += sifted([each])
-                if kept and kept[-1] is each and is_exact(each) and _is_named(each, own, beside, judge):
+                    continue
+                kept.append(each)
+                if is_exact(each) and _is_named(each, own, beside, judge):
+                    # from now on only explanations that may be named beside this one are of use
                     judge.enough = judge.enough_to_name = NEARER * asked.tol
             return kept
 
@@ -152,9 +146,9 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
         with judge.keeping(FOR_WEIGHTS):
             # if the method is not convex, a slip takes a whole descent, and most misreadings only a step of one
             is_slow = judge.claim == "stationary"
-            slips = [] if is_slow else kept_of(of_representation(judge, metric))
-            listed = kept_of(misreadings(judge, metric, read))
-            slips = kept_of(of_representation(judge, metric)) if is_slow else slips
+            slips = [] if is_slow else sifted(of_representation(judge, metric))
+            listed = sifted(misreadings(judge, metric, read))
+            slips = sifted(of_representation(judge, metric)) if is_slow else slips
             written = [*slips, *sifted(of_other_features(judge, metric))]
         found = [*listed, *written]
         if not any(is_exact(each) for each in [*listed, *(w for w in written if not w.fitted)]):
@@ -257,7 +251,7 @@ def _gap_to_explain(each: Explanation, own: Left, beside: Left, tol: float) -> L
 
 
 def _is_named(each: Explanation, own: Left, beside: Left, judge: Judge) -> bool:
-    """Return True if the report names the explanation `each`, whatever else is found without a fitted number.
+    """Return True if the report names the explanation `each`, or others without a fitted number in its place.
 
     own, beside: as in `told`.
     """

@@ -269,7 +269,9 @@ def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
     # a gap that `Misreading.left` returns is not used for combinations
     enough = judge.enough_to_name
     optimum = judge.better if judge.claim == "optimal" and enough < math.inf else None
-    return Question(base.X, base.y, at, judge.tol, base.params, optimum, enough, judge.seconds, judge.checked)
+    return Question(
+        base.X, base.y, at, judge.tol, base.params, optimum, enough, judge.seconds, judge.checked_inputs
+    )
 
 
 def _value(judge: Judge, other: OtherProblem, name: str) -> str:
@@ -330,7 +332,7 @@ def _partly(
         if judge.late:
             judge.leave_out("a misreading together with another one, or with another weight")
             return
-        question = Question(judge.X, judge.y, metric, judge.tol, judge.params, inputs=judge.checked)
+        question = Question(judge.X, judge.y, metric, judge.tol, judge.params, inputs=judge.checked_inputs)
         try:
             base = _misread(judge, misreading, question, judge.itself)
         except NO_ANSWER:

@@ -75,7 +75,7 @@ class Judge:
         self.end = math.inf if everything else time.process_time() + SOLVES * seconds + SECONDS
         # larger relative gaps in other problems are of no use: in any way, and for a name
         self.enough = self.enough_to_name = math.inf
-        self.checked = CheckedInputs()
+        self.checked_inputs = CheckedInputs()
         self.left_out: list[str] = []  # the parts of the search for which the time was too short
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
@@ -302,7 +302,8 @@ class Judge:
         """Return the checked inputs of `other`."""
         if other is self.itself:
             return self.given
-        return self.checked.of(get(other.method or self.method).instance, other.X, other.y, other.params)
+        instance = get(other.method or self.method).instance
+        return self.checked_inputs.of(instance, other.X, other.y, other.params)
 
     def _optimum(self, other: OtherProblem, given: Any, metric: FloatArray | None) -> Solution:
         """Return our own solution of `other`, as tight as needed to judge `metric`; tight if `metric` is None.

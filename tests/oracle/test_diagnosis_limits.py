@@ -33,7 +33,7 @@ from cvxml.methods.mlsvm import misreadings_problem
 from cvxml.oracle import diagnose, explanations, judge
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import NEARER, PART, Diagnosis, by_chance, luck, numbers, unnamed
-from cvxml.oracle.explanations import Explanation, misreadings
+from cvxml.oracle.explanations import Explanation, left_out_before, misreadings
 from cvxml.oracle.judge import Judge, Left
 from cvxml.oracle.likeliest import SAME, left_unless_improved
 from cvxml.oracle.saved import recertify
@@ -194,6 +194,28 @@ def test_after_a_name_only_what_may_be_named_is_of_use(monkeypatch: pytest.Monke
     assert judged(X, y, best + np.diag([0.2, 0.0, 0.0])).verdict is Verdict.REFUTED
     named, unnamed = limits
     assert named == NEARER * 1e-6 < unnamed
+
+
+@pytest.mark.parametrize(("method", "first"), [("mlsvm", "of_representation"), ("nca", "misreadings")])
+def test_what_takes_longer_is_tried_later(method: str, first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slip takes one proof, or a whole descent if the method is not convex."""
+    order = list[str]()
+    for name in ("of_representation", "misreadings"):
+        monkeypatch.setattr(diagnose, name, lambda *_, name=name: order.append(name) or iter(()))
+    X, y, _ = data()
+    cvxml.check(method, X, y, np.diag([1.0, 2.0, 3.0]))
+    assert order[0] == first
+
+
+@pytest.mark.parametrize("part", [explanations.WRITTEN, explanations.RESCALED])
+def test_slips_that_were_left_out_are_tried_again(part: str) -> None:
+    judge = judge_of("mlsvm", np.diag([1.0, 2.0, 3.0]))
+    every = {name: Explanation(Left(1.0), "") for name in get("mlsvm").MISREADINGS}
+    assert judge.asked.candidate is not None
+    assert not [*left_out_before(judge, judge.asked.candidate, every)]
+    judge.leave_out(part)
+    assert [*left_out_before(judge, judge.asked.candidate, every)]
+    assert not judge.left_out
 
 
 def test_no_gap_is_not_tested_for_chance() -> None:
