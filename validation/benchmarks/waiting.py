@@ -127,11 +127,14 @@ def misread(method: str, X: FloatArray, y: Any, metric: FloatArray) -> Iterator[
     module, question = get(method), Question(X, y, metric, 1e-6, {})
     given = module.instance(X, y)
     for misreading in module.MISREADINGS.values():
-        if misreading.problem is not None:
-            found = [misreading.problem(question)]
-        elif misreading.several is not None:
-            found = [*misreading.several(question, given, module.stored(given))]
-        else:
+        try:
+            if misreading.problem is not None:
+                found = [misreading.problem(question)]
+            elif misreading.several is not None:
+                found = [*misreading.several(question, given, module.stored(given))]
+            else:
+                continue
+        except ValueError:  # for example, it needs a metric for all points
             continue
         other = found[len(found) // 2] if found else None
         if other is not None and other.metric is None and other.method in (None, method):
