@@ -343,7 +343,7 @@ def _as_array(given: Any) -> IntArray | None:
         for pair in given
     )
     array = np.array(given) if is_plain_list or isinstance(given, np.ndarray) else np.zeros(0)
-    return array.astype(np.intp) if array.dtype.kind == "i" and array.shape[1:] == (2,) else None
+    return array.astype(np.intp) if array.dtype.kind in "iu" and array.shape[1:] == (2,) else None
 
 
 def _check_each(given: Any, kind: str, n: int) -> IntArray:

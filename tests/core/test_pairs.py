@@ -67,6 +67,15 @@ def test_pairs_are_checked_together_as_one_after_the_other() -> None:
     assert correct > 1000
 
 
+def test_a_laplacian_is_not_made_for_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would need memory for the square of the number of points."""
+    monkeypatch.setattr("cvxml.core.pairs._by_laplacian", None)
+    few = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
+    assert paired(np.eye(20), None, few).sum_of_squares("similar")[0][0, 0] > 0
+    with pytest.raises(TypeError):
+        paired(np.eye(3), None, few).sum_of_squares("similar")
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_sum_over_pairs_is_exact_by_differences_and_by_the_laplacian(seed: int) -> None:
     """Against fractions, for a few pairs, many, and none; also for points of very different sizes."""

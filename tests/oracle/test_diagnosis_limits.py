@@ -254,11 +254,14 @@ def test_the_inputs_of_a_problem_are_checked_once_while_it_is_asked_about() -> N
     question = Question(X, None, np.eye(2), 1e-6, same, inputs=inputs)
     assert [question.checked(instance) for _ in range(3)] == ["a"] * 3
     assert counted == ["a"]
-    for k in range(MOST_KEPT + 1):  # equal objects are not the same ones
-        assert question._replace(params={"name": f"{k}"}).checked(instance) == f"{k}"
-        assert question._replace(X=X.copy()).checked(instance) == "a"
-    assert question._replace(inputs=None).checked(instance) == "a"
     assert inputs.of(lambda *_, **__: "another function", X, None, same) == "another function"
+    for k in range(MOST_KEPT):
+        assert question._replace(params={"name": f"{k}"}).checked(instance) == f"{k}"
+        assert question.checked(instance) == "a"  # what is asked for again stays
+    assert counted.count("a") == 1
+    assert question._replace(X=X.copy()).checked(instance) == "a"  # equal objects are not the same ones
+    assert question._replace(inputs=None).checked(instance) == "a"
+    assert counted.count("a") == 3
     assert len(inputs._kept) == MOST_KEPT
     inputs.of(instance, np.zeros((MAX_POINTS_LISTED + 1, 1)), None, same)
     assert len(inputs._kept) == FEW_KEPT
@@ -346,6 +349,18 @@ def test_an_explanation_that_there_is_no_time_to_test_is_not_used() -> None:
 
     explained = Explanation(Left(0.0), "", again=late)
     assert by_chance(judge_of("mlsvm", np.eye(3)), explained, [np.eye(3)])
+
+
+def test_a_test_of_chance_asks_only_for_gaps_that_matter() -> None:
+    judge, limits = judge_of("mlsvm", np.eye(3)), list[float]()
+
+    def again(_: Any) -> Left:
+        limits.append(judge.enough)
+        return Left(1.0)
+
+    assert not by_chance(judge, Explanation(Left(1e-7), "", again=again), [np.eye(3)])
+    assert limits == [pytest.approx(NEARER * 1e-7)]
+    assert judge.enough == np.inf
 
 
 def test_a_back_end_is_not_called_if_it_takes_longer_than_the_time_left() -> None:
