@@ -173,7 +173,6 @@ LONG: dict[str, Callable[[], Figures]] = {  # minutes each
     "office_caltech, MLR by axes": partial(by_axes, "office_caltech", "MLR", 100.0, (10, 20, 80), 1, 200),
     "office_amazon, LMNN by axes": partial(by_axes, "office_amazon", "LMNN", 1.0, (40, 100, 200), 1),
     "office_caltech, LMNN by axes": partial(by_axes, "office_caltech", "LMNN", 1.0, (40, 100, 200), 1),
-    "letter, LMNN, k targets": partial(with_k_targets, "letter", 0.1),
     "usps, LMNN, k targets": partial(with_k_targets, "usps", 0.1),
     "isolet, ITML by gamma": partial(by_weight, "isolet", "ITML", (0.01, 0.1, 1.0), 1),
     "letter, ITML by gamma": partial(by_weight, "letter", "ITML", (0.01, 0.1, 1.0), FOLDS),
