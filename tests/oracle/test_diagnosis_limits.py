@@ -30,7 +30,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.saved import SavedSolution
 from cvxml.methods import get, lmnn
 from cvxml.methods.mlsvm import misreadings_problem
-from cvxml.oracle import diagnose, explanations, judge
+from cvxml.oracle import diagnose, explanations, judge, likeliest
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import NEARER, PART, Diagnosis, by_chance, luck, numbers, unnamed
 from cvxml.oracle.explanations import Explanation, left_out_before, misreadings
@@ -144,10 +144,17 @@ def test_in_a_solved_problem_our_solution_excludes_a_metric_without_a_proof(
                 with of_optimum.asking_only(enough):
                     left = left_unless_improved(of_optimum, metric, of_optimum.itself)
                 assert left.share in ([np.inf, share] if excluded else [share])
+    other = of_optimum.itself._replace(X=1.5 * of_optimum.X + np.eye(*of_optimum.X.shape))
+    of_optimum.left(best, other)  # solves it
+    solved = of_optimum.known(other) is not None
     proofs = list[Any]()
     monkeypatch.setattr(type(get(method)), "certify", lambda *_: proofs.append(1))
+    monkeypatch.setattr(likeliest, "tried_before_a_solve", None)  # our solution is enough
     with of_optimum.asking_only(1e-9):
         assert left_unless_improved(of_optimum, metric, of_optimum.itself) == judge.NOTHING_KNOWN
+        if solved:
+            allowed = get(method).allowed(of_optimum.inputs(other), best)
+            assert left_unless_improved(of_optimum, allowed, other) == judge.NOTHING_KNOWN
     assert not proofs
 
 
@@ -229,18 +236,46 @@ def never_ends(*_: Any, **__: Any) -> Any:
         look()
 
 
-@pytest.mark.parametrize("method", ["mmc", "nca"])
-def test_a_gap_of_its_own_ends_in_time(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def ends_early(*_: Any, **__: Any) -> Any:
+    """Returns the best metric so far, which is no optimum, with the dual variables of the zero metric."""
+    try:
+        never_ends()
+    except KeyboardInterrupt:
+        return np.eye(3), {"R": np.zeros((3, 3))}
+
+
+@pytest.mark.parametrize(("method", "work"), [("mmc", never_ends), ("nca", never_ends), ("nca", ends_early)])
+def test_a_gap_of_its_own_ends_in_time(method: str, work: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """That of a misreading, or of a convex step. The misreading is then one of the parts that are left out."""
     judge = judge_of(method, np.eye(3))
-    slow = Misreading("slow", left=never_ends)
+    slow = Misreading("slow", left=work)
     if method == "nca":
-        monkeypatch.setattr(type(get(method)), "improve", never_ends)
+        monkeypatch.setattr(type(get(method)), "improve", work)
+        monkeypatch.setattr(type(get(method)), "certify", None)
         slow = Misreading("slow", problem=lambda q: OtherProblem(q.X, q.y, {**q.params, "criterion": "g"}))
     monkeypatch.setattr(type(get(method)), "MISREADINGS", {"slow": slow})
     judge.end = time.process_time() + 0.1
     assert not [*misreadings(judge, np.eye(3), {})]
     assert judge.left_out == ["slow"]
+
+
+def test_an_explanation_whose_test_of_chance_ends_early_is_not_used() -> None:
+    judge = judge_of("mmc", np.eye(3))
+
+    def again(_: Any) -> Left:
+        with judge.in_time(judge.end):
+            never_ends()
+        return Left(1.0)
+
+    judge.end = time.process_time() + 0.05
+    assert by_chance(judge, Explanation(Left(0.0), "", again=again), [np.eye(3)])
+
+
+def test_the_gap_in_the_problem_of_the_user_is_computed_in_any_case() -> None:
+    judge = judge_of("nca", np.diag([1.0, 2.0, 3.0]))
+    judge.end = 0.0
+    assert judge.late
+    assert np.isfinite(judge.left(np.diag([1.0, 2.0, 3.0])).share)
 
 
 def test_the_inputs_of_a_problem_are_checked_once_while_it_is_asked_about() -> None:
