@@ -52,7 +52,15 @@ def test_pairs_are_checked_together_as_one_after_the_other() -> None:
         array = rng.integers(-1 if trial % 3 == 0 else 0, n + (trial % 4 == 0), (few, 2))
         pairs = array.tolist()
         forms = (
-            *(array, array.astype(np.int8), array.astype(np.uint8), array.astype(float), array.T, pairs),
+            *(
+                array,
+                array.astype(np.int8),
+                array.astype(np.uint8),
+                array.astype(bool),
+                array.astype(float),
+                array.T,
+                pairs,
+            ),
             *(
                 [tuple(pair) for pair in pairs],
                 [[True, j] for _, j in pairs],
