@@ -139,7 +139,7 @@ class Judge:
         finally:
             self.enough, self.enough_to_name = before
 
-    def known(self, other: OtherProblem) -> Solution | None:
+    def solution_of(self, other: OtherProblem) -> Solution | None:
         """Return our solution of `other`, or None if we have none yet."""
         known = self.solved.get(self._key(other))
         return None if known is None else known[1].solution
@@ -215,7 +215,7 @@ class Judge:
         known = {key[2]: each[3] for key, each in self.weighed.items() if key[:2] == (id(base), name)}
         if known:
             return known[min(known, key=lambda each: abs(math.log(each / weight)))]
-        return self.known(base)
+        return self.solution_of(base)
 
     def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
         """Return `base` with the value `weight` of a weight that `at` has solved before.

@@ -102,7 +102,7 @@ def improvement(
 
     first = better(judge.better) if judge.better.shape == M.shape else 0.0
     best = max(first, 0.0)
-    ours = judge.known(other)
+    ours = judge.solution_of(other)
     for each in tried_before_a_solve(M, judge.better) if ours is None else (ours.metric,):
         if best > enough:
             break

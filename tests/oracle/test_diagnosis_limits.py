@@ -146,7 +146,7 @@ def test_in_a_solved_problem_our_solution_excludes_a_metric_without_a_proof(
                 assert left.share in ([np.inf, share] if excluded else [share])
     other = of_optimum.itself._replace(X=1.5 * of_optimum.X + np.eye(*of_optimum.X.shape))
     of_optimum.left(best, other)  # solves it
-    solved = of_optimum.known(other) is not None
+    solved = of_optimum.solution_of(other) is not None
     proofs = list[Any]()
     monkeypatch.setattr(type(get(method)), "certify", lambda *_: proofs.append(1))
     monkeypatch.setattr(likeliest, "tried_before_a_solve", None)  # our solution is enough
