@@ -29,7 +29,7 @@ FAR = 0.1  # relative to the scale: a misreading with a larger gap does not expl
 # the ridge alone, so that metric would have the name of a large weight.
 SMALLEST, MOST, SAME = 1e-10, 10.0, 1e-3
 LOOSE = 1e-3  # relative gap up to which a metric counts as the answer of a problem
-MOST_KEPT = 32  # problems whose checked inputs are kept
+MOST_KEPT = 32  # problems with checked inputs in the memory
 FEW_KEPT = 4  # the same for more than `MAX_POINTS_LISTED` points, because each may hold large arrays
 
 Given = TypeVar("Given")
@@ -42,8 +42,8 @@ class TakesTooLong(ValueError):
 class CheckedInputs:
     """The checked data and parameters of the last few problems.
 
-    A search asks for those of one problem many times, and to check them often takes longer than to compute a gap. A
-    problem is known by the objects X, y and params themselves, so none of them may be changed later.
+    A search asks for those of one problem many times, and to check them often takes longer than to compute a gap.
+    Problems are compared by their objects X, y and params, so these objects must not be changed later.
     """
 
     def __init__(self) -> None:
