@@ -8,9 +8,9 @@ fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn`
 If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
 turn. `.ci/seconds.json` has the seconds of the slow tests of each file, as `.ci/full` measured them.
 
-The tests of the site, the browser, the package and the Coq proofs are stages: they run only when one of their inputs
-changed. If a stage would take more than `MOST_OF_A_STAGE` seconds, a share of it runs. Tests with the mark `full`
-(figures of reports, audits) are left to the full suite.
+The tests of the site, the browser, the package, the Coq proofs and the reports of the replication are stages: they
+run only when one of their inputs changed. If a stage would take more than `MOST_OF_A_STAGE` seconds, a share of it
+runs. Tests with the mark `full` (figures of reports, audits) are left to the full suite.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ STAGES = {
     "package": Stage(("tests/test_package.py",), ("pyproject.toml", "MANIFEST.in", "tests/test_package.py")),
     "coq": Stage(("validation/verified/test_proved.py",), OF_PROOFS),
     "proofs": Stage(("validation/verified/",), OF_PROOFS),
+    "reports": Stage(("validation/experiments/test_reports.py",), ("validation/experiments/",)),
 }
 
 

@@ -190,6 +190,18 @@ def test_a_stage_runs_where_an_input_changed(landing: ModuleType, monkeypatch: p
         assert all((ROOT / path).exists() for path in stage.inputs)
 
 
+def test_a_new_record_runs_all_tests_of_the_reports(
+    landing: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if only one file of a report is another one."""
+    before = landing.fingerprints()
+    record = "validation/experiments/reports/glml-full.json"
+    files = {"passed.json": {**before, "reports": "another"}, "turn": 3}
+    monkeypatch.setattr(landing, "read", lambda name: files.get(name, {}))
+    assert landing.lies_in(record, landing.STAGES["reports"].inputs)
+    assert "--touched=1.000:validation/experiments/test_reports.py" in landing.arguments()
+
+
 def test_of_a_long_stage_a_share_runs_and_the_theorems_are_always_proved(
     landing: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
