@@ -108,9 +108,11 @@ class Question(NamedTuple):
 class OtherProblem(NamedTuple):
     """Another problem: the method with other inputs, or another method with the metric in the form that it needs.
 
-    metric, method: None for those of the question.
-    choices: the number of problems from which this one was chosen.
-    told: the end of the sentence that names this choice, for example ": the pair [0, 1]".
+    A metric or a method of None is that of the question.
+
+    choices: how many problems were compared to choose this one.
+
+    told: the end of the sentence about this choice, for example ": the pair [0, 1]".
     """
 
     X: ArrayLike

@@ -47,7 +47,7 @@ def test_pairs_are_checked_together_as_one_after_the_other() -> None:
             return str(error)
 
     rng, correct = np.random.default_rng(3), 0
-    for trial in range(2000):
+    for trial in range(600):
         n, few = int(rng.integers(1, 7)), int(rng.integers(0, 4))
         array = rng.integers(-1 if trial % 3 == 0 else 0, n + (trial % 4 == 0), (few, 2))
         pairs = array.tolist()
@@ -72,7 +72,7 @@ def test_pairs_are_checked_together_as_one_after_the_other() -> None:
             together = outcome(_check_kind, given, n)
             assert together == outcome(_check_each, given, n)
             correct += isinstance(together, tuple)
-    assert correct > 1000
+    assert correct > 300
 
 
 def test_a_laplacian_is_not_made_for_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
