@@ -9,6 +9,8 @@ with or without fused multiply-adds (N. Higham, Accuracy and stability of numeri
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,12 @@ UNDERFLOW = 1e-290  # above the error of underflow in any sum here, for weights 
 WIDE = 100  # from this many features on, a matrix product for every pair is slow
 SEVERAL = 8  # with more pairs than this per point, products with points are faster
 FAINT = 1e-2  # smallest length of a feature, relative to the longest image, that is used for its unit
+MANY_POINTS = 2000  # from this many points on, distances by products are first computed in single precision
+TABLE = 2**19  # entries of a table in single precision: 2 MiB, which a processor's cache holds
+SPARSE = 50  # at most one in this many pairs is computed again in double precision
+SINGLE = 2.0**-23  # twice the largest relative rounding error in single precision
+UNDERFLOW_OF_SINGLE = 1e-30  # above the error of underflow in a sum of products in single precision
+IN_RANGE = 1e30  # numbers and products below this do not overflow in single precision
 
 
 SPLITTER = 2.0**27 + 1  # a product with it separates the upper half of the digits of a float
@@ -100,8 +108,9 @@ class Distances(NamedTuple):
     error: FloatArray
 
 
-class Products(NamedTuple):
-    """Squared distances by products: D_ik = length_i + length_k - 2 left_i^T right_k for all pairs of points i, k.
+@dataclass(eq=False)
+class Products:
+    """Squared distances by products: D_ik = length_i + length_k - 2 left_i^T right_k for pairs of points i, k.
 
     left_i and right_k are rows (r,), and length_i is the squared length of point i under the metric. The error of D_ik
     is at most reach_i + reach_k.
@@ -111,28 +120,80 @@ class Products(NamedTuple):
     right: FloatArray  # (n, r)
     length: FloatArray  # (n,)
     reach: FloatArray  # (n,)
+    among: IntArray | None = None  # (c,) the points k; None for all points
 
     def below(self, i: Any, limit: FloatArray) -> tuple[Any, Any, FloatArray, FloatArray]:
-        """All pairs of a point of i (m,) and any point k whose squared distance D_ik may be below the limit of i.
+        """All pairs of a point of i (m,) and a point k whose squared distance D_ik may be below the limit of i.
 
         limit: (m,), one for each point of i.
 
         Returns four arrays (t,), with an entry for each pair: the position in i of its first point, its second point k,
         D_ik, and a bound of the error of D_ik.
         """
-        half = (-2.0 * self.left[i]) @ self.right.T
-        half += self.length
-        with np.errstate(invalid="ignore"):
+        right, length, reach = self._second
+        with np.errstate(invalid="ignore", over="ignore"):
             # 4 times the reach, because the limit and these sums are rounded too
             limit = limit - self.length[i] + 4 * self.reach[i]
-            # the first test takes one pass through the block; only the pairs that it finds get the exact one
-            far = half >= (limit + 4 * self.reach.max())[:, None]
-            place = np.flatnonzero(np.logical_not(far, out=far))
-            own, k = np.divmod(place, len(self.length))
-            half = half.ravel()[place]
-            near = ~(half >= limit[own] + 4 * self.reach[k])
+            # the first test takes one pass through the table; only the pairs that it finds get the exact one
+            place = self._found_in_single_precision(i, limit)
+            if place is None:
+                half = (-2.0 * self.left[i]) @ right.T
+                half += length
+                far = half >= (limit + 4 * reach.max(initial=0.0))[:, None]
+                place = np.flatnonzero(np.logical_not(far, out=far))
+                half = half.ravel()[place]
+                own, k = np.divmod(place, len(length))
+            else:
+                own, k = np.divmod(place, len(length))
+                half = length[k] - 2.0 * np.einsum("tr,tr->t", self.left[i][own], right[k])
+            near = ~(half >= limit[own] + 4 * reach[k])
         own, k = own[near], k[near]
-        return own, k, half[near] + self.length[i][own], self.reach[i][own] + self.reach[k]
+        point = k if self.among is None else self.among[k]
+        return own, point, half[near] + self.length[i][own], self.reach[i][own] + reach[k]
+
+    @cached_property
+    def _second(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """right, length and reach of the points k."""
+        if self.among is None:
+            return self.right, self.length, self.reach
+        return self.right[self.among], self.length[self.among], self.reach[self.among]
+
+    def _found_in_single_precision(self, i: Any, limit: FloatArray) -> IntArray | None:
+        """The places, in a table (m, c), of all pairs with length_k - 2 left_i^T right_k below the limit of i.
+
+        The error of single precision is added to the limit, so a few other pairs are found too. None if there are few
+        points, if numbers might overflow, or if many pairs are found: then a table in double precision is as fast.
+
+        limit: (m,).
+        """
+        _, length, reach = self._second
+        if len(length) < MANY_POINTS:
+            return None
+        left = np.concatenate([-2.0 * self.left[i], np.ones((len(limit), 1))], axis=1)
+        terms = np.linalg.norm(left[:, :-1], axis=1) * self._longest + np.abs(length).max()
+        if not terms.max(initial=0.0) < IN_RANGE:
+            return None
+        error = (left.shape[1] + 10) * SINGLE * (terms + np.abs(limit)) + UNDERFLOW_OF_SINGLE
+        most = (limit + 5 * reach.max() + error).astype(np.float32)[:, None]
+        found, some = [], left.astype(np.float32)
+        width = max(1, TABLE // max(1, len(some)))
+        for first in range(0, len(length), width):
+            table = some @ self._in_single_precision[first : first + width].T
+            own, k = np.divmod(np.flatnonzero(~(table >= most)), table.shape[1])
+            found.append(own * len(length) + (first + k))
+        place = np.concatenate(found)
+        return np.sort(place) if len(place) * SPARSE <= len(some) * len(length) else None
+
+    @cached_property
+    def _in_single_precision(self) -> np.ndarray:
+        """right, and length as its last column, (c, r + 1), for the points k."""
+        right, length, _ = self._second
+        return np.concatenate([right, length[:, None]], axis=1).astype(np.float32)
+
+    @cached_property
+    def _longest(self) -> float:
+        """The largest Euclidean length of a row of right, for the points k."""
+        return float(np.linalg.norm(self._second[0], axis=1).max())
 
 
 class Seen(NamedTuple):

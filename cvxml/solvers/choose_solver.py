@@ -212,9 +212,7 @@ def _linear(task: Task) -> Found:
         found, solver = _not_heavy(task, found, solver)
     zero = 0 * found.metric
     # All margins are violated at M = 0, so a proof is slow. It is tried only if 0 may be as good.
-    if solver.at_zero() <= 2 * solver.objective(solver.found()) and task.proved(zero, found.dual).proves(
-        task.tol
-    ):
+    if solver.at_zero() <= 2 * found.history[-1].objective and task.proved(zero, found.dual).proves(task.tol):
         return found._replace(metric=zero)
     if found.status is Status.CONVERGED:
         return found

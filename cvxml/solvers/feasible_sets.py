@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from cvxml.core.clock import look
 from cvxml.core.metric import FloatArray, IntArray
 
+FEW = 10_000  # a basis with at most this many entries is stored as a dense matrix
 OWN = 0.5  # a Newton step moves a row by about this fraction of its cap, if no other row opposes it
 
 
@@ -24,7 +25,7 @@ class Face(NamedTuple):
     """Orthonormal directions that stay on the face of a point.
 
     entries: the entries of v that move, as arrays (p,), one for each axis of v.
-    basis: a csr_array (m, p) with a row for each direction; None if each entry moves alone.
+    basis: an array or csr_array (m, p) with a row for each direction; None if each entry moves alone.
     """
 
     entries: tuple[IntArray, ...]
@@ -202,7 +203,12 @@ def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | N
     values = np.where(offset == np.repeat(k, length), -np.repeat(k, length), 1.0) * norm
     if sign is not None:
         values *= sign[order][columns]
-    basis = csr_array((values, columns, ends), shape=(len(entry), len(group)))
+    shape = len(entry), len(group)
+    if len(entry) * len(group) <= FEW:  # a small sparse matrix takes longer to make than to use
+        basis = np.zeros(shape)
+        basis[np.repeat(np.arange(len(entry)), length), columns] = values
+    else:
+        basis = csr_array((values, columns, ends), shape=shape)
     return Face(tuple(each[order] for each in entries), basis)
 
 
@@ -230,27 +236,28 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     active, the best s has alpha(s) + beta(s) = 0. This is s = max_km (m A_k + k B_m) / (k + m). The largest entry of
     each side is subtracted first, so that the sums keep their digits for a step of many caps.
     """
-    up, down = sign > 0, sign < 0
-    A, most_u = _largest_sums(v, up)
-    B, most_w = _largest_sums(v, down)
-    s = np.clip(_balanced_total(A, B, most_u + most_w), 0.0, cap)[:, None]
-    alpha = ((A - s) / np.arange(1, A.shape[1] + 1)).max(axis=1, keepdims=True)
-    beta = ((B - s) / np.arange(1, B.shape[1] + 1)).max(axis=1, keepdims=True)
-    left = (v - np.where(up, most_u, most_w)) - np.where(up, alpha, beta)
+    sides = np.stack([sign > 0, sign < 0])
+    sums, most = _largest_sums(v, sides)
+    width_u, width_w = np.maximum(1, np.count_nonzero(sides, axis=2).max(axis=1, initial=0)).tolist()
+    s = _balanced_total(sums[0, :, :width_u], sums[1, :, :width_w], most[0] + most[1])
+    s = np.minimum(np.maximum(s, 0.0), cap)[:, None]
+    alpha, beta = ((sums - s) / np.arange(1, sums.shape[2] + 1)).max(axis=2, keepdims=True)
+    left = (v - np.where(sides[0], most[0], most[1])) - np.where(sides[0], alpha, beta)
     projected: FloatArray = np.where(sign != 0, np.maximum(left, 0.0), 0.0)
     return projected
 
 
-def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """For each row, the sum of the k largest members minus k times the largest, for k = 1, 2, ...; and the largest.
+def _largest_sums(v: FloatArray, sides: np.ndarray) -> tuple[FloatArray, FloatArray]:
+    """For each side and row, the sum of the k largest members minus k times the largest, for k = 1, 2, ...
 
-    members: a mask of the entries of v. The sums are -inf if a row has fewer members. The largest (rows, 1) is 0 if a
-    row has no member.
+    Also returns the largest (2, rows, 1), or 0 if a row has no member. sides (2, rows, columns): the masks of the
+    members of both sides. The sums are -inf if a row has fewer members.
     """
-    most = max(int(members.sum(axis=1).max(initial=0)), 1)
-    ascending = np.sort(np.where(members, -v, np.inf), axis=1)[:, :most]
-    first = np.where(ascending[:, :1] < np.inf, ascending[:, :1], 0.0)
-    sums: FloatArray = -np.cumsum(ascending - first, axis=1)
+    width = max(int(np.count_nonzero(sides, axis=2).max(initial=0)), 1)
+    ascending = np.sort(np.where(sides, -v, np.inf), axis=2)[:, :, :width]
+    first = ascending[:, :, :1]
+    first = np.where(first < np.inf, first, 0.0)
+    sums: FloatArray = -np.cumsum(ascending - first, axis=2)
     return sums, -first
 
 

@@ -111,9 +111,10 @@ class LinearMargins:
         unit = np.sqrt(self.spread)
         return np.outer(unit, unit)
 
-    def estimate(self, _: Family) -> Estimate | None:
-        """The objective, gap and scale of `FactorStart` while it runs; then None, to ask for a certificate."""
-        return None if self.factor is None else self.factor.estimate()
+    def estimate(self, family: Family) -> Estimate | None:
+        """The objective, gap and scale of the present metric, without rows that are not held but violated."""
+        at = self.solver.estimate() if self.factor is None else self.factor.estimate()
+        return at._replace(scale=max(at.scale, family.least_scale))
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
         """A mask of the rows `key`: True if the row must be solved for, False if it is loose."""
@@ -223,13 +224,15 @@ class LinearMargins:
         return best
 
     def _larger_multiple(self, M: FloatArray, every: int) -> FloatArray:
-        """M, or a multiple 2^k M with a smaller objective on the sample with one point in `every`.
+        """M, or a multiple 2^k M with a smaller objective on some rows of the sample with one point in `every`.
 
-        The optimum of a smaller sample is often too small, because it had fewer impostors.
+        The optimum of a smaller sample is often too small, because it had fewer impostors. So the rows are those of
+        points that were not in that sample.
         """
-        rows, scale = self.rows.sample(every), 1.0
-        value = self._objective(rows, every, M)
-        while (doubled := self._objective(rows, every, 2 * scale * M)) < value:
+        few = every * STEP
+        rows, scale = self.rows.sample(few, every), 1.0
+        value = self._objective(rows, few, M)
+        while (doubled := self._objective(rows, few, 2 * scale * M)) < value:
             look()
             scale, value = 2 * scale, doubled
         return scale * M
@@ -260,7 +263,7 @@ class LinearMargins:
                 self.factor.round()
             return True
         if self.every == 1:
-            if self.solver.left() <= self.enough * self.objective(self.solver.M):
+            if self.enough > 0 and self.solver.left() <= self.enough * self.objective(self.solver.M):
                 return False
             return self.solver.step()
         # If a sample has no violated margin, M would shrink without bound.

@@ -36,10 +36,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError
+from scipy.linalg import LinAlgError, eigh
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.run import Estimate
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.solvers.active_rows import CG, Active, Curvature, Limits
@@ -266,6 +267,26 @@ class Multipliers:
     def left(self) -> float:
         """The gap of the present M and dual variables, if the round ended at its minimum: tau r plus the excess."""
         return self.tau * len(self.M) + self.rest()
+
+    def estimate(self) -> Estimate:
+        """The objective of M and the gap of the present dual variables, both from the rows held only.
+
+        The gap is <C - sum_t a_t V_t, M> plus the excess of the rows. It is inf if the first matrix is not definite. For
+        a squared hinge, a larger multiple of the dual variables may have a larger lower bound.
+        """
+        value, a = self.value(), self.slopes(self.x)
+        G, r = self.active.total(a), len(self.C)
+        try:
+            largest = float(eigh(G, self.C, eigvals_only=True, subset_by_index=(r - 1, r - 1))[0])
+        except (LinAlgError, ValueError):  # not finite, or C is not definite in double precision
+            largest = np.inf
+        if not largest < 1:
+            return Estimate(value, np.inf, value, guess=self.left())
+        gap = float(np.sum((self.C - G) * self.M)) + self.rest()
+        if self.margin.squared and largest > 0:
+            best = min(1 / largest, 2 * self.margin.cap * float(np.sum(a)) / float(np.sum(a * a)))
+            gap -= max(0.0, self.margin.bound(best * a) - self.margin.bound(a))
+        return Estimate(value, gap, value, guess=self.left())
 
     def duals(self) -> Duals:
         """The positive dual variables of the rows held."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, cho_factor, cho_solve
+from scipy.linalg import blas, lapack
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.work import FACTORISING, doing
@@ -59,8 +59,13 @@ def solve_regularised(B: FloatArray, g: FloatArray) -> FloatArray:
 
 
 def _cholesky_solve(gram: FloatArray, g: FloatArray) -> FloatArray:
+    """(gram + I)^-1 g. Only the lower triangle of gram is read, and gram is overwritten."""
     gram[np.diag_indices_from(gram)] += 1.0
     with doing(FACTORISING):
-        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    result: FloatArray = cho_solve(factor, g, check_finite=False)
+        _, solution, failed = lapack.dposv(
+            gram, g, lower=1, overwrite_a=1
+        )  # has less overhead than cho_solve
+    if failed:
+        raise np.linalg.LinAlgError("a matrix of Newton's equations is not positive definite")
+    result: FloatArray = solution
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -143,6 +144,62 @@ def test_distances_below_a_limit_are_those_of_fractions(seed: int) -> None:
         D = [sum((a - b) ** 2 for a, b in zip(exact[i], other, strict=True)) for other in exact]
         for limit in np.nextafter([float(one) for one in D], np.inf).tolist():
             nearer = {k for k in range(8) if D[k] < Fraction(limit)}
+            assert nearer <= set(products.below(np.array([i]), np.array([limit]))[1].tolist())
+
+
+CLOUDS = {
+    "of length 1": lambda z: z,
+    "far from the origin": lambda z: z + 1e4,
+    "with a long column": lambda z: z * np.array([1e6, 1.0, 1.0]),
+    "tiny": lambda z: 1e-20 * z,
+    "huge": lambda z: 1e25 * z,
+    "with one far point": lambda z: np.where(np.arange(len(z))[:, None] == 7, 1e18, z),
+    "with one point that is no number": lambda z: np.where(np.arange(len(z))[:, None] == 7, np.nan, z),
+}
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.parametrize("among", [None, np.arange(3, 400, 3)])
+def test_single_precision_finds_the_pairs_of_double_precision(
+    cloud: str, among: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limits are distances of pairs themselves, so some pairs are within rounding of their limit."""
+    rng = np.random.default_rng(0)
+    z = CLOUDS[cloud](rng.standard_normal((400, 3)))
+    reach = np.where(rng.random(400) < 0.5, 1e-15, 1e-2) * np.sum(z**2, axis=1)
+    products = Products(z, z, np.sum(z**2, axis=1), reach, among)
+    some = np.arange(0, 400, 9)
+    D = np.sum((z[some][:, None] - z) ** 2, axis=2)
+    limit = np.sort(D, axis=1)[:, 5]
+    limit[:3] = np.inf, -np.inf, np.nan
+    kept = products.below(some, limit)
+    monkeypatch.setattr(rounding, "MANY_POINTS", 10)
+    monkeypatch.setattr(rounding, "SPARSE", 1)
+    monkeypatch.setattr(rounding, "TABLE", 2**12)
+    found = replace(products).below(some, limit)
+    for one, other in zip(kept[:2], found[:2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    rounded = 1e-13 * (np.sum(z**2, axis=1)[some[kept[0]]] + np.sum(z**2, axis=1)[kept[1]])
+    assert not (np.abs(kept[2] - found[2]) > rounded).any()
+    np.testing.assert_array_equal(kept[3], found[3])
+
+
+@SEEDS
+def test_single_precision_loses_no_pair_below_its_limit(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is just above an exact distance, and single precision is off by far more than the distance.
+
+    From a point near c to a point near 2c, the limit is about the squared length of the point, so their difference says
+    nothing about the size of the products.
+    """
+    monkeypatch.setattr(rounding, "MANY_POINTS", 10)
+    monkeypatch.setattr(rounding, "SPARSE", 1)
+    rng = np.random.default_rng(seed)
+    z = 1e3 * np.repeat([1, 2], 15)[:, None] * rng.standard_normal(2) + 1e-3 * rng.standard_normal((30, 2))
+    products, exact = Products(z, z, np.sum(z**2, axis=1), 1e-15 * np.sum(z**2, axis=1)), whole(z)
+    for i in range(30):
+        D = [sum((a - b) ** 2 for a, b in zip(exact[i], other, strict=True)) for other in exact]
+        for limit in np.nextafter([float(one) for one in D], np.inf).tolist():
+            nearer = {k for k in range(30) if D[k] < Fraction(limit)}
             assert nearer <= set(products.below(np.array([i]), np.array([limit]))[1].tolist())
 
 

@@ -57,6 +57,16 @@ def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, w
     assert (np.where(sign > 0, projected, 0).sum(axis=1) <= cap * (1 + 1e-12)).all()
 
 
+@pytest.mark.parametrize("sides", [(1, 6), (6, 1), (0, 4), (40, 3), (3, 40)])
+@pytest.mark.parametrize("cap", [0.1, 50.0])
+def test_sides_of_unequal_size_are_projected_too(sides: tuple[int, int], cap: float) -> None:
+    rng = np.random.default_rng(sum(sides))
+    sign = np.repeat([1.0, -1.0, 0.0], [*sides, 2])[None]
+    v = rng.standard_normal(sign.shape) + np.where(sign < 0, 1.0, 0.0)
+    expected = project_row_slow(v[0], sign[0], cap)
+    np.testing.assert_allclose(project_rows(v, sign, cap)[0], expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("width", [7, 45])
 def test_a_long_step_leaves_the_projection_its_digits(width: int) -> None:
     """At the cap what all entries of a side have in common changes nothing, be it many times the cap."""

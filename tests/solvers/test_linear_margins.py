@@ -13,8 +13,10 @@ from cvxml import datasets
 from cvxml.core.result import Status, Step
 from cvxml.family.geometry.symmetric import squares
 from cvxml.family.rows.triplets import Triplets
+from cvxml.family.theorem import theorem
+from cvxml.methods import get
 from cvxml.methods.lmnn import METHOD, instance
-from cvxml.solvers import active_rows, linear_margins, multipliers
+from cvxml.solvers import active_rows, family_method, linear_margins, multipliers, newton
 from cvxml.solvers.active_rows import Active, Curvature
 from cvxml.solvers.choose_solver import PARTS, _sizes
 from cvxml.solvers.linear_margins import LinearMargins
@@ -82,6 +84,56 @@ def test_the_best_multiple_of_a_shape_is_not_above_the_first_that_is_tried() -> 
         value = solver.objective(M)
         assert value <= solver.objective(2 * M)
         assert value <= solver.objective(M / 2)
+
+
+@METHODS
+def test_the_estimate_is_nearly_the_gap_of_the_certificate(method: str) -> None:
+    """It is inf for dual variables that are infeasible. Its scale is at least the smallest scale of the problem."""
+    of, given = get(method), instance(*wide(d=6))
+    solver = LinearMargins(of.member(given), 1e-6)
+    solver.begin()
+    for _ in range(4):
+        solver.step()
+    proof = of.certify(given, solver.metric(), of.named(given, solver.duals()))
+    estimate = solver.estimate(of.member(given))
+    # the certificate takes the best multiple of the dual variables
+    assert proof.gap <= estimate.gap * (1 + 1e-6) <= 1.1 * proof.gap
+    assert estimate.objective == pytest.approx(proof.objective, rel=1e-9)
+    far_from_zero = of.member(given)._replace(least_scale=1e9)
+    assert solver.estimate(far_from_zero).scale == 1e9
+    solver.solver.x = np.full_like(solver.solver.x, 10.0)
+    assert solver.estimate(of.member(given)).gap == np.inf
+    points = solver.solver.active.Y
+    solver.solver.active = solver.solver.active._replace(Y=np.full_like(points, np.nan))
+    assert solver.estimate(of.member(given)).gap == np.inf
+
+
+@METHODS
+def test_only_one_scan_of_all_rows_certifies_the_result(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate needs a pass over all pairs of points, which takes long for many points."""
+    proved, certify = list[float](), theorem.certify
+
+    def counted(*given: Any) -> Any:
+        proved.append(1)
+        return certify(*given)
+
+    monkeypatch.setattr(family_method, "certify", counted)
+    found = cvxml.solve(method, *wide(d=6), tol=1e-4)
+    assert found.certificate.proves(1e-4)
+    assert len(found.history) > 3
+    assert len(proved) == 1
+
+
+def test_a_sample_that_begins_behind_the_last_point_begins_again() -> None:
+    targets = np.array([[0, 1], [1, 0], [2, 3]])
+    rows = Triplets(targets, np.ones((3, 5), dtype=bool))
+    for first, points in ((0, [0, 2]), (1, [1]), (4, [1]), (5, [2]), (6, [0, 2])):
+        assert rows.sample(2, first).targets[:, 0].tolist() == points
+
+
+def test_an_indefinite_matrix_of_newton_is_refused() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        newton._cholesky_solve(np.asfortranarray(-2 * np.eye(2)), np.ones(2))
 
 
 @pytest.mark.parametrize("dense", [True, False])

@@ -10,6 +10,7 @@ import pytest
 from cvxml.core.targets import OtherClasses, count
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, weighted
 from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows import triplets as triplet_rows
 from cvxml.family.rows.base import Duals, Plain
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
@@ -90,6 +91,25 @@ def test_near_rows_are_those_of_a_loop(seed: int, below: float) -> None:
     assert sorted(key.tolist()) == sorted(known)
     assert v == pytest.approx([known[k] for k in key.tolist()], rel=1e-9, abs=1e-9)
     assert rows.margins(z, key) == pytest.approx(v, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_classes_are_compared_with_the_other_classes_only(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of other classes gives the rows of the table of all entries, for large and small classes together."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2, 3], [9, 2, 6, 1])
+    z, targets = rng.standard_normal((18, 2)), np.array([[0, 1], [0, 2], [3, 0], [9, 10], [11, 12], [12, 14]])
+    monkeypatch.setattr(triplet_rows, "MANY", 2)
+    some = Triplets(targets, OtherClasses(y[targets[:, 0]], y))
+    whole = Triplets(targets, y[targets[:, 0]][:, None] != y)
+    for below in (0.5, math.inf):
+        found, known = (
+            dict(zip(*(each.tolist() for each in rows.near(z, below)), strict=True)) for rows in (some, whole)
+        )
+        assert found == pytest.approx(known, rel=1e-12)
+    assert len(known) == count(whole.impostors)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -19,6 +19,7 @@ distances with error bounds.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ class Combined(SeenBy):
     def products(self) -> Products:
         own = super().products()
         # the square of a difference is at most twice the sum of the squares
-        return own._replace(reach=own.reach + 2 * self.P**2 @ self.per)
+        return replace(own, reach=own.reach + 2 * self.P**2 @ self.per)
 
     def from_points(self, i: IntArray) -> Distances:
         D, error = super().from_points(i)

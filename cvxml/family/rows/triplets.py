@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -28,8 +29,11 @@ from cvxml.family.rows.base import (
     between,
     places,
 )
+from cvxml.numbers.rounding import Products
 
 BLOCK = 2**19  # distances of one block of a scan: 4 MiB, which a processor's cache holds
+FEWEST = 64  # points in a block, at least: products of fewer rows are slow
+MANY = 200  # a class of so many points is compared with the points of the other classes only
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
@@ -83,9 +87,9 @@ class Triplets(NamedTuple):
             limit = kept + np.maximum.reduceat((D_ij + 2 * error_ij)[by_point], first)
         between = view.products()
 
-        def look(some: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
-            found = []
-            own, l, D, error = between.below(points[some], limit[some])
+        def look(part: tuple[Products, IntArray]) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+            (table, some), found = part, []
+            own, l, D, error = table.below(points[some], limit[some])
             for extra in watched(range(int(count[some].max()))):
                 has = count[some][own] > extra
                 row = by_point[first[some][own[has]] + extra]
@@ -98,9 +102,30 @@ class Triplets(NamedTuple):
                 found.append((row[low] * n + l[at[low]], v[low], moved[low]))
             return found
 
-        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK)
-        for found in side_by_side(look, [some for some in parts if len(some)]):
+        parts = (
+            (table, some)
+            for table, group in self._groups(between, points)
+            for some in np.array_split(group, 1 + len(group) // max(FEWEST, BLOCK // n))
+            if len(some)
+        )
+        for found in side_by_side(look, parts):
             yield from found
+
+    def _groups(self, between: Products, points: IntArray) -> Iterator[tuple[Products, IntArray]]:
+        """Yield groups of points, as positions in `points`, with a table of the points that may be their impostors.
+
+        A large class is a group, because none of its points is an impostor in it: about as many of them are near as
+        points of all other classes. All other points are one group, with the table `between` of all points.
+        """
+        if not isinstance(self.impostors, OtherClasses):
+            yield between, np.arange(len(points))
+            return
+        codes = self.impostors.codes
+        own = codes[points]
+        large = np.flatnonzero(np.bincount(own) >= MANY)
+        for code in large:
+            yield replace(between, among=np.flatnonzero(codes != code)), np.flatnonzero(own == code)
+        yield between, np.flatnonzero(~np.isin(own, large))
 
     def named(self, duals: Duals) -> IntArray:
         """The triplets i, j, l, (t, 3), of the keys of these dual variables."""
@@ -160,8 +185,12 @@ class Triplets(NamedTuple):
         return len(self.targets)
 
     def sample(self, every: int, first: int = 0) -> Triplets:
-        """The object with all rows of every `every`-th point only, from the point number `first` on."""
-        points = np.unique(self.targets[:, 0])[first::every]
+        """The object with all rows of every `every`-th point only, from the point number `first` on.
+
+        If there are fewer points, the numbers begin again from 0.
+        """
+        points = np.unique(self.targets[:, 0])
+        points = points[first % max(1, len(points)) :: every]
         rows = np.isin(self.targets[:, 0], points)
         some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]
         return Triplets(self.targets[rows], some)
