@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import cvxml
 from cvxml import datasets
@@ -14,6 +15,7 @@ from cvxml.core.result import Status
 from cvxml.methods.mlsvm import solver
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solver import CompactDual, solve_dual
+from cvxml.solvers import feasible_sets
 from cvxml.solvers.cone_dual import At, Model, OwnMetric, newton_point
 from cvxml.solvers.feasible_sets import OWN
 from tests.instances import random_data, real_data
@@ -120,13 +122,19 @@ def test_curvature_bounds_the_second_order_term() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_face_directions_are_orthonormal_and_stay_feasible(seed: int) -> None:
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_face_directions_are_orthonormal_and_stay_feasible(
+    seed: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a sparse matrix, and as a dense one, which is used for a small face."""
+    monkeypatch.setattr(feasible_sets, "FEW", few)
     problem = compact(seed)
     v = some_v(problem, seed)
     v[0] = problem.feasible.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
     sets = problem.feasible
     face = sets.face(v, np.zeros_like(v), sets.moves(v, np.zeros_like(v)))
-    basis = face.basis.toarray()
+    basis = face.along(np.eye(len(face.entries[0])))
+    assert sparse.issparse(face.basis) == (few == 0)
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-12)
     free = 0
     for r in range(len(v)):
