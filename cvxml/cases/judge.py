@@ -195,7 +195,7 @@ def require(holds, otherwise):
 
 
 def require_room(n):
-    """Raise ValueError if the pairs of n points take more than half of the machine's memory, if the system reports it.
+    """Raise ValueError if the pairs of n points take more than half of the memory that the system reports.
 
     A small file may hold many points, and the system would end this program without a message.
     """
@@ -309,7 +309,7 @@ def psd(Z):
 
 
 def independent(C):
-    """Indices of rows of a psd matrix C of integers that are a basis of all rows: the rows with a pivot above 0."""
+    """Indices of rows of C that form a basis of all its rows: those with a pivot above 0. C: psd, of integers."""
     found, before = [], 1
     for k in range(len(C)):
         pivot = C[0, 0]
@@ -322,10 +322,10 @@ def independent(C):
 
 
 def shares(Z, better, otherwise="the dual variables are outside the dual cone, so they prove no bound"):
-    """Integers (a, b) with a Z + b better psd: (1, 0) if Z is psd, else with the smallest share b / (a + b) in SHARES.
+    """Integers (a, b) for which a Z + b better is psd: (1, 0) if Z is psd, else (2^k - 1, 1), k the largest in SHARES.
 
-    Z and `better` are matrices that must be psd if a bound holds. They belong to two choices of dual variables, and
-    `better` to the safer one. Raises ValueError (`otherwise`) if no share in SHARES is enough.
+    A bound holds if its matrix is psd. Z and `better` are the matrices of two choices of dual variables, and the choice
+    of `better` is the safer one. Raises ValueError (`otherwise`) if no k in SHARES is enough.
     """
     if psd(Z):
         return 1, 0
@@ -523,7 +523,7 @@ def root_near(metric, d, rank):
 
 
 def candidates(metric, d, rank=None):
-    """The matrices that a metric (d, d) is judged as, each a list of integers and their unit.
+    """The matrices that a metric (d, d) is judged as, each as integers (d, d) and their unit.
 
     The first is the metric itself. If it is not psd, or if the allowed rank is less than d, a matrix L L^T next to it
     follows, which is psd and of the allowed rank. Raises ValueError if the metric is not psd and of that rank to 1e-6.
@@ -630,14 +630,14 @@ class Problem:
         return np.array(self.content["X"], float)
 
     def metrics(self, matrix):
-        """The Metrics that a matrix in a saved file is judged as: itself, and a psd matrix next to it.
+        """The Metrics that a matrix in a saved file is judged as: itself and, if it is not psd, a psd matrix near it.
 
         The last one is psd. Raises ValueError if the matrix is not a metric of this problem.
         """
         return [self.measured(A, unit) for A, unit in candidates(matrix, self.d)]
 
     def judged_as(self, matrix):
-        """The Metrics that an answer is judged as: its symmetric part, and the nearest psd matrix if that is not psd.
+        """The Metrics that an answer is judged as: its symmetric part and, if that is not psd, the nearest psd matrix.
 
         The nearest matrix is computed in floats, so it is psd up to rounding. `deviations` says whether the answer is a
         metric.
@@ -716,7 +716,10 @@ class MLSVM(Problem):
         return self.lam / 2 * at.norm2() + self.share * slacks
 
     def slack(self, at, i):
-        """The hinge of point i, [1 + max over targets D_il - min over impostors D_ij]_+; 0 without either."""
+        """The hinge of point i, [1 + max over targets D_il - min over impostors D_ij]_+.
+
+        It is 0 if the point has no targets or no impostors.
+        """
         targets = [at.D(i, j) for j in self.lists[i] if self.y[j] == self.y[i]]
         impostors = [at.D(i, j) for j in self.lists[i] if self.y[j] != self.y[i]]
         if not targets or not impostors:
@@ -816,10 +819,10 @@ class KernelMLSVM(MLSVM):
         yield from of_cone(half @ M @ half)
 
     def factor(self, M, sign):
-        """Integers L (n, r) and their unit, where L L^T may replace the positive part of M, or minus its negative part.
+        """Integers L (n, r) and their unit, for which L L^T is near a part of M in the feature space.
 
-        sign: 1 for the positive and -1 for the negative part. Parts are those in the feature space. There L = M K^1/2 v
-        / sqrt(|lambda|) for the eigenvectors v and eigenvalues lambda of K^1/2 M K^1/2.
+        sign: 1 for the positive part of M, -1 for minus its negative part. The columns of L are
+        M K^1/2 v / sqrt(|lambda|), for the eigenvectors v of K^1/2 M K^1/2 with eigenvalues lambda of this sign.
         """
         half = self.half()
         values, vectors = np.linalg.eigh(half @ ((M + M.T) / 2) @ half)
@@ -1000,9 +1003,9 @@ class RTML(Triplets):
         return self.lam / 2 * at.norm2() + self.cap * losses
 
     def rounded(self, at, missed):
-        """The rounded hinge of m, the value of a hinge: m^2 / (2 width) up to the width, and m - width / 2 beyond it.
+        """The rounded hinge, for m = `missed`, the value of a hinge.
 
-        missed: m.
+        It is m^2 / (2 width) for m up to the width, and m - width / 2 beyond it. For the width 0, it is m.
         """
         if self.width == 0:
             return missed
@@ -1030,8 +1033,8 @@ class FrobMetric(RTML):
 class PLML(Triplets):
     """Minimize alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
 
-    The weights W (n, B) are given: point i has the metric sum_b W_ib M_b, so D_ij and D_ji differ. The matrix of an
-    answer has the blocks M_b (d, d) on its diagonal.
+    The pairs i, j are those of the triplets. The weights W (n, B) are given: point i has the metric sum_b W_ib M_b, so
+    D_ij and D_ji differ. The matrix of an answer has the blocks M_b (d, d) on its diagonal.
     """
 
     READS = frozenset({"alpha1", "alpha2", "triplets", "weights"})
@@ -1267,7 +1270,7 @@ class SCML(Combination):
 
 
 class SchultzJoachims(Combination):
-    """Minimize 1/2 ||M||^2 + C sum over triplets of hinges, for combinations M of a_k a_k^T."""
+    """Minimize 1/2 ||M||^2 + C sum over triplets of hinges, for M = A diag(w) A^T with w >= 0."""
 
     READS = frozenset({"C", "A", "triplets"})
 
@@ -1297,9 +1300,9 @@ class SchultzJoachims(Combination):
         return fine * price.sum() - int((N * N).sum()) * (self.at**2 * small) ** 2 / 2
 
     def raised(self, c, G, unit):
-        """Weights z (K,) >= 0, fractions, of N = sum z_k b_k b_k^T with b_k^T N b_k >= c_k = b_k^T G b_k for all k.
+        """Weights z (K,) >= 0, as fractions: N = sum z_k b_k b_k^T has b_k^T N b_k >= c_k = b_k^T G b_k for all k.
 
-        N is a nonnegative least-squares fit to G in floats. Then each z_k is increased by
+        First, N is a nonnegative least-squares fit to G in floats. Then each z_k is increased by
         (c_k - b_k^T N b_k)_+ / ||b_k||^4, exactly. G: integers, in units of `unit`.
         """
         own = floats(self.rows)
@@ -1663,9 +1666,9 @@ class Budget(Pairs):
         return -self.gained(at, [at.D(i, j) / limit for i, j in self.dissimilar])
 
     def gained(self, at, D):
-        """Minus the objective, which the problem maximizes, from the squared distances D of the dissimilar pairs.
+        """The number that the problem maximizes, from the squared distances D of the dissimilar pairs.
 
-        at: a Metric, of which only the functions are used.
+        The objective is minus this number. at: a Metric, of which only the functions are used.
         """
         raise NotImplementedError
 
@@ -1988,7 +1991,7 @@ class LFDA(Problem):
         return found
 
     def in_units(self, A, by):
-        """The matrix A `by` as floats, in units of the features that make the diagonal of S_w about 1.
+        """The matrix A times `by`, as floats, in units of the features that make the diagonal of S_w about 1.
 
         A: integers (d, d). by: their unit.
         """
@@ -2100,10 +2103,10 @@ def affinity(D, product):
 
 
 class MLR(Problem):
-    """Minimize tr W + C/n sum over the n queries of the largest value of loss minus margin, over all rankings
+    """Minimize tr W + C/n sum over n queries q of max over rankings of [loss - margin]
 
-    The margin of a ranking for q is 2/(P N) sum (D_qj - D_qi) over the pairs of a relevant i and another j in the wrong
-    order. P points are relevant, and N are not.
+    The maximum is over all rankings of the other points. The margin of a ranking for q is 2/(P N) sum (D_qj - D_qi)
+    over the pairs of a relevant i and another j in the wrong order. P points are relevant, and N are not.
     """
 
     READS = frozenset({"C", "measure", "k", "relevant"})
@@ -2221,9 +2224,10 @@ def softmax(X, M, i):
 
 
 class MCML(Problem):
-    """Minimize sum over i of the mean D_ij over its class, + log of the sum of exp(-D_ik) over all k != i
+    """Minimize sum_i ( mean_j D_ij + log sum_k exp(-D_ik) )
 
-    The mean is over the other points j of the class of i. A point that is alone in its class has no term.
+    The mean is over the other points j of the class of i, and the sum is over all k != i. A point that is alone in its
+    class has no term.
     """
 
     def __init__(self, content):
@@ -2592,10 +2596,8 @@ class NCA(LimitedRank):
     def left(self, parts, rows):
         """A positive multiple of the matrix Z of the convex step, (d, d), in integers.
 
-        Z must be psd if the bound of the step holds; the rounding makes it smaller. parts: the results of `likelihood`
-        for each point with partners.
-
-        rows: the q_i of these points, in units of 1 / ONE.
+        The bound of the step holds if Z is psd. Rounding makes the result smaller, never larger. parts: the results of
+        `likelihood` for each point with partners. rows: the q_i of these points, in units of 1 / ONE.
         """
         weights = np.zeros((self.n, self.n), object)
         for i, row, (e, wanted, _, p, _) in zip(self.used, rows, parts):
@@ -2620,8 +2622,8 @@ class NCA(LimitedRank):
     def step_bound(self, at, near, interior, theta):
         """The bound of the convex step at the Metric, from the rows (1 - theta) near + theta interior.
 
-        near, interior: two rows for each point with partners; those of `interior` are strictly feasible. A larger theta
-        is taken if Z is not psd.
+        near, interior: lists with one row for each point with partners. The rows of `interior` are strictly feasible. A
+        larger theta is taken if Z is not psd.
         """
         parts, share = [self.likelihood(at, i) for i in self.used], int(Fraction(theta) * ONE)
         Z, better = self.left(parts, near), self.left(parts, interior)
@@ -2641,8 +2643,8 @@ class NCA(LimitedRank):
     def best_bound(self, at, near, interior):
         """The best bound of the convex step over several mixtures of rows; -inf if no mixture makes Z psd.
 
-        near, interior: two rows for each point with partners, which are mixed; those of `interior` are strictly
-        feasible.
+        near, interior: lists with one row for each point with partners. Rows of one point are mixed. The rows of
+        `interior` are strictly feasible.
         """
         parts = [self.likelihood(at, i) for i in self.used]
         Z, better = self.left(parts, near), self.left(parts, interior)
@@ -2740,9 +2742,10 @@ class SSVM(Problem):
             self.CLAIM = "optimal"
 
     def cheapest_sets(self, order, i):
-        """For every split of the k votes of point i: the split, and its cheapest set, the nearest points of each class.
+        """A list of (split, set): the splits of k votes among the classes, and for each the cheapest set for point i.
 
-        order (n, n): the distances that decide which points are near.
+        The set has the nearest points of each class, as many as the class has votes. order (n, n): the distances that
+        decide which points are near.
         """
         others = [[j for j in range(self.n) if self.y[j] == c and j != i] for c in range(self.classes)]
         near = [sorted(points, key=order[i].__getitem__) for points in others]
@@ -3178,7 +3181,7 @@ def read_solution(path):
 
 
 def from_npz(path):
-    """The fields of a saved solution in an .npz archive, a dict. Raises ValueError for arrays of other kinds."""
+    """The fields of a saved solution in an .npz archive, a dict. Raises ValueError for arrays of wrong type or size."""
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
         require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
@@ -3201,7 +3204,7 @@ def field_name(filename):
 def array_in(packed, member):
     """The array of a member of an .npz archive. Its header is read first, because it can claim any size.
 
-    Raises ValueError for a size that is not that of the member, and for numbers of another size than 8 bytes.
+    Raises ValueError if it claims more bytes than the member has, and for numbers of another size than 8 bytes.
     """
     with packed.open(member) as file:
         version = np.lib.format.read_magic(file)
@@ -3422,7 +3425,8 @@ def own_quadruplets(content):
 def is_own_basis(content):
     """True if the vectors of the basis are, to 1e-9, the directions that cvxml chooses from the triplets.
 
-    These are the unit vectors x_i - x_j of the pairs in triplets; if there are more than n_basis, evenly spaced ones.
+    These are unit vectors along x_i - x_j for the pairs in triplets. If there are more than n_basis (by default 20 d),
+    evenly spaced ones are chosen.
     """
     X, params = np.array(content["X"], float), content["params"]
     pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
@@ -3441,8 +3445,8 @@ def are_best_weights(content):
     """True if the weights W (n, B) of plml are nearly optimal: g(W) is proved within 1e-6 g(W) of its minimum.
 
     g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2. The rows u_b of U are the
-    anchors, and s_ij is the similarity, given or from the neighbours (`graph`). g is convex, so over rows of the
-    simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
+    anchors, and s_ij is the similarity, given or from the neighbours (`graph`). g is convex, with the gradient dg at W.
+    So for rows of the simplex it is at least g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
     """
     params, n = content["params"], len(content["X"])
     X, U, W = (
@@ -3824,7 +3828,7 @@ def of_part(case, answer):
 
 
 def same_sets(right, given):
-    """True if both are lists of rows of indices, and the rows hold the same indices in any order."""
+    """True if both are lists of rows of indices, and each row has the same indices in both, in any order."""
     if not isinstance(given, list) or len(given) != len(right):
         return False
     whole_numbers = all(isinstance(row, list) and all(type(j) is int for j in row) for row in given)

@@ -57,8 +57,8 @@ def _print_table(parsed: argparse.Namespace) -> int:
 def _header(names: Sequence[str]) -> list[str]:
     """Return the names of the features and of the labels, so that the last column is read as the labels.
 
-    Its name is class, or label if a feature has a name of labels. A feature named label gets another name, and a line
-    on the standard error reports it.
+    The name of the labels is class. It is label if a feature has a name that is read as labels, such as target. A
+    feature named label gets another name, and a line on the standard error reports it.
     """
     from cvxml.core.files.labels import LIKELY, SURE
 

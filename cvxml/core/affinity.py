@@ -26,8 +26,9 @@ from cvxml.core.metric import FloatArray, IntArray
 class Members(NamedTuple):
     """The points of one class, shifted so that the first one is the origin, and their squared distances.
 
-    The points are `points` 2^at (n_c, d), and the squared distances of all pairs are D 4^at, all with integers.
-    `nearest` 4^at holds the squared distance of each point to its K-th nearest other point.
+    The arrays `points` (n_c, d), D (n_c, n_c) and `nearest` (n_c,) hold integers; n_c is the number of points.
+    The points are `points` 2^at, and their squared distances are D 4^at. The squared distance of each point to its
+    K-th nearest other point is `nearest` 4^at.
     """
 
     points: Any  # (n_c, d) flint integers times 2^at, shifted so that the first point is the origin
@@ -44,8 +45,8 @@ class Members(NamedTuple):
 def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
     """Return the points of each class with their squared distances, in the order of the class codes.
 
-    X: (n, d).
-    codes: (n,), class codes 0..R-1.
+    X: (n, d), the points.
+    codes: (n,), the class code of each point, 0..R-1 for R classes.
     k: the K of the scale s_i; every class must have more than k points.
 
     Raises TooLarge if the squared distances do not fit into memory.
@@ -68,7 +69,7 @@ def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
 
 
 def local_scatter(of: Members) -> Any:
-    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs i < j of the points `of` one class.
+    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs i < j of points of one class, given as `of`.
 
     The result is a matrix (d, d) of balls at the current precision. The sum is X^T (diag(a) - A) X, where the x_i are
     the rows of X, and a holds the row sums of A.

@@ -1,8 +1,8 @@
 """Calls of cvxpy's Problem.solve, with settings for each back end and a check that the answer is finite.
 
-This is the only module that calls a back end. The solver's status is not evidence, and the dual values that cvxpy
-attaches to constraints are not used: our own certificates judge the answer. The solver is always named, because the
-default of cvxpy depends on the packages that are installed.
+This is the only module that calls a back end, Clarabel or SCS. The solver's status is not evidence, and the dual values
+that cvxpy attaches to constraints are not used: our own certificates judge the answer. The solver is always named,
+because the default of cvxpy depends on the packages that are installed.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ EXPONENTIAL = {**SETTINGS, "scs": [_scs(1e-7, 20_000)]}
 def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[str, FloatArray]:
     """Solve a cvxpy problem, and return the values of its variables by name.
 
+    The tolerances in `SETTINGS` are tried in turn, the smallest first, until the values are finite.
+
     solver: "clarabel" or "scs".
     exponential: True if the problem has exponential cones; SCS then gets a looser tolerance.
 
-    Raises SolverFailure, with the back end's message, if no setting gives finite values.
+    Raises SolverFailure, with the last error or status of the back end, if no tolerance gives finite values.
     """
     said = ""
     for settings in (EXPONENTIAL if exponential else SETTINGS)[solver]:

@@ -30,7 +30,7 @@ class TooFewBits(ValueError):
 
 
 def precision(bits: int = BITS) -> AbstractContextManager[Any]:
-    """Return a context in which balls have `bits` binary digits. Raises ValueError if python-flint is not installed."""
+    """Return a context that gives balls `bits` binary digits. Raises ValueError if python-flint is not installed."""
     context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
     return context
 
@@ -73,9 +73,9 @@ def rounded(matrix: Any) -> FloatArray:
 
 
 def floats(matrix: Any) -> FloatArray:
-    """Return the midpoints of a matrix (d, d) of balls as floats; of complex balls, the real parts.
+    """Return a matrix (d, d) of balls as floats, made symmetric: the mean of the midpoints and their transpose.
 
-    The result is the mean of this matrix and its transpose.
+    For complex balls, the real parts are taken.
     """
     found: FloatArray = np.array([[float(entry.real) for entry in row] for row in matrix.tolist()])
     return found / 2 + found.T / 2
@@ -96,10 +96,11 @@ def _above(end: Any) -> Fraction:
 
 
 def pivots(matrix: Any) -> list[Any] | None:
-    """Return the pivots of L D L^T of a symmetric matrix of balls, or None if one is not proved positive.
+    """Return the pivots of a symmetric matrix of balls, or None if a pivot is not proved positive.
 
-    If a list is returned, every symmetric matrix within the balls is positive definite, and its determinant is the
-    product of its pivots. Only the lower triangle of `matrix` is read.
+    The pivots are the diagonal D of the factorization L D L^T. If a list is returned, every symmetric matrix within
+    the balls is positive definite, and its determinant is the product of its pivots. Only the lower triangle of
+    `matrix` is read.
     """
     rows = [[matrix[i, j] for j in range(i + 1)] for i in range(matrix.nrows())]
     found: list[Any] = []
@@ -118,7 +119,7 @@ def pivots(matrix: Any) -> list[Any] | None:
 
 
 def cholesky_is_positive(matrix: Any) -> bool:
-    """Return True if every symmetric matrix within the balls is proved positive definite."""
+    """Return True if every symmetric matrix within the balls of `matrix` is proved positive definite; else False."""
     return pivots(matrix) is not None
 
 

@@ -61,7 +61,7 @@ class ConeFeasibility(Feasibility):
     away: the Frobenius distance of A to the combination that is judged.
     beyond: this distance relative to the norm of A. It is measured in the user's units and in units in which every
         feature spreads over about 1, and the larger value counts.
-    what: the set of the allowed metrics, in words.
+    what: the kind of the allowed metrics, in words, for example "diagonal metric".
     """
 
     away: float  # Frobenius distance to the combination that is judged
@@ -80,7 +80,7 @@ class ConeFeasibility(Feasibility):
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the distances of A to the psd cone and to the combination, relative to its norm."""
+        """The larger of the distances of A to the psd cone and to the combination, relative to the norm of A."""
         return max(super().beyond_limits, self.beyond)
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ def as_combination(metric: ArrayLike, B: FloatArray, X: FloatArray, name: str) -
     X: (n, d), the points.
     name: what a message calls `metric`.
 
-    Raises ValueError if `metric` is too far from the combination.
+    Raises ValueError if `metric` is not psd or not a combination, up to 1e-6 times its norm.
     """
     found = weighted(as_matrix(metric, X.shape[1], name), B, X)
     if not found.feasibility.feasible:
@@ -172,7 +172,7 @@ def is_identity(B: FloatArray) -> bool:
 
 
 def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
-    """Return the norm of `part` relative to that of `of`, both given as (matrix, exponent of a power of two)."""
+    """Return the norm of `part` divided by that of `of`, both given as (matrix, exponent of a power of two)."""
     size = float(np.abs(of[0]).max())
     if not size > 0:
         return math.inf if part[0].any() else 0.0
@@ -235,7 +235,7 @@ def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: Flo
 
     V: (t, K).
     w: (K,), weights with V w near `target` (t,).
-    cost: (K,).
+    cost: (K,), the cost of one unit of each weight.
 
     Least squares with a small penalty on the total cost find the new weights. They are accepted if their distance
     |V w - target| is larger than before by at most 1e-13 times the norm of the target.
@@ -251,7 +251,7 @@ def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: Flo
 
 
 def above_least(w: FloatArray, B: FloatArray) -> float:
-    """Return an upper bound of sum w minus the smallest sum of all weights >= 0 that give the same combination.
+    """Return an upper bound of sum(w) - s, where s is the smallest sum of weights >= 0 with the same combination.
 
     w: (K,) >= 0.
     B: (K, d), the vectors b_k as rows.
@@ -272,7 +272,7 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
 
 
 def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
-    """Return an upper bound of sum w minus the smallest sum of all weights >= 0 that give the same combination.
+    """Return an upper bound of sum(w) - s, where s is the smallest sum of weights >= 0 with the same combination.
 
     w: (K,) >= 0, the weights of the vectors `own` (K, d).
 

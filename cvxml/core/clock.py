@@ -35,9 +35,9 @@ class Deadline:
 
     Times are values of `time.perf_counter()`.
 
-    until: the time at which the limit is over.
+    until: the time when the limit is over.
     up: True once `look` has raised TimeUp.
-    last: the time at which the metric and its certificate must be finished.
+    last: the time when the metric and its certificate must be finished.
     """
 
     def __init__(self, seconds: float, before: float = math.inf):
@@ -81,7 +81,7 @@ def watched(parts: Iterable[Part]) -> Iterator[Part]:
 def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
     """Return a context with a time limit of `seconds`. If an outer limit ends earlier, the outer end holds.
 
-    Raises OutOfTime if the block does not catch the TimeUp of this limit. late: the beginning of its message.
+    Raises OutOfTime if the block does not catch the TimeUp of this limit. late: the beginning of the error message.
     """
     around = _current.get()
     return _within(Deadline(seconds, math.inf if around is None else around.until), late)
@@ -91,8 +91,8 @@ def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
 def finishing(ended: Deadline, late: str) -> Iterator[Deadline]:
     """Return a context for the work after the time limit `ended`. The work must end at the time `ended.last`.
 
-    Raises OutOfTime if the work takes longer. late: the beginning of its message. A limit of the processor time does
-    not hold for this work.
+    Raises OutOfTime if the work takes longer. late: the beginning of the error message. A limit of the processor time
+    does not hold for this work.
     """
     token = _processor_end.set(math.inf)
     try:

@@ -25,10 +25,11 @@ def mixed(directions: FloatArray) -> FloatArray:
 
 
 def least_spread(X: FloatArray) -> list[int]:
-    """Return the columns of X (n, d) that are nearly dependent: those in the direction in which the points vary least.
+    """Return the indices of the columns of X (n, d) that are nearly dependent.
 
-    Columns are centred, divided by their spread, and belong to a unit direction if their entry there is above 0.1 in
-    absolute value. Constant columns are left out. Returns an empty list if all columns are constant.
+    Constant columns are left out. Each other column is centred, and divided by its largest absolute value. Let v be the
+    unit vector in the direction in which these points vary least. A column is returned if its entry of v is above 0.1
+    in absolute value. If all columns are constant, the list is empty.
     """
     D = X - X.mean(axis=0)
     spread = np.abs(D).max(axis=0)

@@ -34,7 +34,7 @@ class Exact:
     """An interval for the optimum in exact arithmetic: lower_bound <= optimum <= objective.
 
     `objective` is the value at a psd matrix M M^T. Its Frobenius distance to the given metric is at most `distance`.
-    Gaps are relative to `scale`, the scale of the problem at M M^T.
+    The gap is objective - lower_bound. A tolerance of it is relative to `scale`, the scale of the problem at M M^T.
 
     If `of_step` is True, the problem is not convex. The interval is then for the optimum of the convex problem that
     replaces it at this metric; `step` is the name of this convex problem in messages.
@@ -137,7 +137,7 @@ def root_upward(value: Fraction) -> float:
 
 
 def next_above(value: Fraction, bits: int) -> Fraction:
-    """Return `value` >= 0 rounded up to `bits` or `bits` + 1 significant binary digits."""
+    """Return `value` >= 0 rounded up to `bits` significant binary digits, or sometimes to one more."""
     if value <= 0:
         return Fraction(0)
     unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)

@@ -1,4 +1,4 @@
-"""Problems on which a metric learning method is tested. Each method lists its own in `EXAMPLES` and `HAND`.
+"""Test problems of the metric learning methods. Each method lists its own in `EXAMPLES` and `HAND`.
 
 An example names its data and the parameters of the method; `cvxml.datasets.of_example` makes the points and labels.
 Examples with use "tested" run in the tests of every method, "verified" in `cvxml verify`, and "timed" in the

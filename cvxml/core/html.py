@@ -82,7 +82,7 @@ def picture(metric: FloatArray) -> str:
 
 
 def _cells(metric: FloatArray) -> str:
-    """Return an SVG square for each entry: blue if positive, orange if negative, more opaque if farther from 0."""
+    """Return SVG squares: blue for positive and orange for negative entries, more opaque if farther from 0."""
     side, largest = SIDE / len(metric), max(float(np.abs(metric).max()), np.finfo(float).tiny)
     shares = metric / largest
     frame = f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
@@ -95,7 +95,7 @@ def _cells(metric: FloatArray) -> str:
 
 
 def _bars(shares: FloatArray) -> str:
-    """Return an SVG bar for each eigenvalue, and a base line. shares: the eigenvalues divided by the largest one."""
+    """Return SVG bars for the eigenvalues, and a base line. shares: the eigenvalues divided by the largest one."""
     step = SIDE / len(shares)
     bars = "".join(
         f'<rect x="{k * step:.2f}" y="{SIDE * (1 - share):.2f}" width="{0.8 * step:.2f}" height="{SIDE * share:.2f}" '

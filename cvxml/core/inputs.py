@@ -28,7 +28,7 @@ def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
     """Return `X` as a finite float64 C-ordered array (n, d) with n >= 1 and d >= 1; the input is not changed.
 
     Raises ValueError for sparse, complex, object or string data, for another number of dimensions, and for an empty
-    array. NaN and infinity are refused too, and a largest absolute value above 1e300, or nonzero and below 1e-300.
+    array. NaN and infinity are refused too. The largest absolute value must be 0, or from 1e-300 to 1e300.
     """
     array = real_array(X, name)
     if array.ndim != 2:
@@ -132,7 +132,7 @@ def class_sizes(y: ArrayLike | None) -> dict[str, int]:
 
 
 def _label_list(y: ArrayLike | None) -> list[Any]:
-    """Return the labels as Python objects, one for each point. Raises ValueError for None and for other input.
+    """Return the labels as Python objects, one for each point. Raises ValueError for None and another shape or type.
 
     A list is not converted to an array, because numpy would convert labels of different types to one type.
     """
@@ -287,7 +287,7 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
 
 
 def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
-    """Return the dual variables `dual[name]` (m,), and the array `dual[index]` (m, q) with a row of indices for each.
+    """Return the dual variables `dual[name]` (m,) and their indices `dual[index]` (m, q), q for each variable.
 
     dual: a mapping of names to arrays.
     ends: q numbers; column c of `dual[index]` holds integers from 0 to ends[c] - 1.

@@ -48,7 +48,7 @@ def basis_of(points: Any) -> list[int]:
 
 
 def symmetric_whole(array: FloatArray) -> tuple[Any, int]:
-    """Return (M + M^T) / 2 of floats M (d, d), exactly: flint integers, and the exponent of two."""
+    """Return (M + M^T) / 2 of floats M (d, d), exactly: flint integers and the exponent of two that multiplies them."""
     rows, exponent = whole(array)
     return rows + rows.transpose(), exponent - 1
 
@@ -56,7 +56,7 @@ def symmetric_whole(array: FloatArray) -> tuple[Any, int]:
 def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
     """Return a matrix M with M M^T near `A` (d, d): the given `root` (d, r), or else a computed one (d, d).
 
-    Raises ValueError if `root` has another shape.
+    Raises ValueError if `root` has another shape, NaN or infinity.
     """
     if root is not None:
         return given_rows(root, len(A), "root")
@@ -72,7 +72,7 @@ def distance_to_square(A: FloatArray, M: FloatArray) -> float:
 
 
 def difference_to_square(A: FloatArray, M: FloatArray) -> tuple[Any, int]:
-    """Return M M^T - A, exactly: flint integers, and the exponent of two."""
+    """Return M M^T - A (d, d), exactly: flint integers, and the exponent of two that multiplies them."""
     rows, M_at = whole(M)
     given, A_at = whole(A)
     low = min(2 * M_at, A_at)
@@ -80,9 +80,9 @@ def difference_to_square(A: FloatArray, M: FloatArray) -> tuple[Any, int]:
 
 
 def missing_to_psd(G: Any, at: int) -> FloatArray:
-    """Return floats L (d, d) such that G 2^at + L L^T is nearly psd, with L L^T near the psd part of -G 2^at.
+    """Return floats L (d, d) such that G 2^at + L L^T is psd up to rounding.
 
-    G: (d, d), flint integers.
+    G: (d, d), flint integers. L L^T is near -G 2^at with its negative eigenvalues replaced by 0.
     """
     d = G.nrows()
     largest = max((abs(int(entry)) for entry in G.entries()), default=0)
@@ -150,9 +150,9 @@ def is_singular(A: FloatArray) -> bool:
 def is_psd(M: Any) -> bool:
     """Return True if a symmetric matrix of flint integers is psd.
 
-    For many rows, a factorization in balls is tried first. It is much faster, and proves most positive definite
-    matrices. Otherwise: the eigenvalues of M are real, so it is psd if and only if the coefficients of its
-    characteristic polynomial alternate in sign (zeros allowed).
+    For 16 or more rows, a factorization in balls is tried first. It is much faster, and proves most positive definite
+    matrices. If it fails, the characteristic polynomial decides. M is psd if and only if its coefficients alternate in
+    sign (zeros allowed), because the eigenvalues of M are real.
     """
     if M.nrows() >= MANY and _is_proved_definite(M):
         return True
@@ -179,7 +179,7 @@ def all_distances(images: Any) -> list[list[int]]:
 
 
 def from_products(P: Any) -> list[list[int]]:
-    """Return P_ii + P_jj - 2 P_ij for all i and j, for a matrix P (n, n) of flint integers."""
+    """Return P_ii + P_jj - 2 P_ij for all i and j, the squared distances of points with inner products P (n, n)."""
     products = [[int(entry) for entry in row] for row in watched(P.tolist())]
     lengths = [row[i] for i, row in enumerate(products)]
     return [

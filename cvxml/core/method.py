@@ -153,7 +153,7 @@ class Method(ABC, Generic[Given]):
     def allowed(self, given: Given, M: FloatArray) -> FloatArray:
         """Return a metric that satisfies the constraints of the method, made from a psd M.
 
-        For example, M is scaled to the budget or to determinant 1, or replaced by its diagonal.
+        For example, M is scaled to determinant 1, or replaced by its diagonal. By default it is M.
         """
         return M
 
@@ -211,11 +211,11 @@ class Method(ABC, Generic[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """Return the interval of `exact` without any use of floating point, for a dual that is feasible up to rounding.
+        """Return the interval of `exact` from dual variables as they are stored, which are feasible up to rounding.
 
         root: (d, r), a matrix R with R R^T near M.
-        hint: a matrix that belongs to the proof. `exact` computes it in floating point and stores it with the dual.
-            None: the method has no such matrix.
+        hint: a matrix that makes the lower bound easier to prove. If it is needed and None, it is computed in floating
+            point.
         """
         return self.exact(given, M, dual, root=root)
 
@@ -234,13 +234,13 @@ class Method(ABC, Generic[Given]):
         callback: Callback,
         **own: Any,
     ) -> Found:
-        """Run one of `SOLVERS`, and return the result. own: parameters from `SOLVE_PARAMETERS`."""
+        """Run one of `SOLVERS`, and return the result. own: parameters from `SOLVE_PARAMETERS`; others: see `solve`."""
 
     @abstractmethod
     def stored(self, given: Given) -> dict[str, Any]:
-        """Return the value of every parameter as a file stores it.
+        """Return the parameters as a file stores them, by name.
 
-        Explicit lists replace the parameters from which they were made.
+        Lists that `instance` made are included, for example triplets. The lists of `neighbor_lists` are not.
         """
 
     def derived(self, given: Given) -> tuple[str, ...]:
@@ -273,7 +273,7 @@ class Method(ABC, Generic[Given]):
         return None
 
     def least_scale(self, given: Given) -> float:
-        """Return the smallest number that a gap may be divided by, or 0 if every scale is allowed."""
+        """Return the lower limit of the scale, the number that a gap is divided by; 0 if there is no limit."""
         return 0.0
 
     def ties(self, given: Given) -> int:
@@ -390,9 +390,9 @@ class Method(ABC, Generic[Given]):
         return solution
 
     def _notes_in_time(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
-        """Return the notes. If the time is over, the remaining notes are left out, and one sentence reports this.
+        """Return the result of `notes`. If the time ends, return the notes in `found` and one sentence about the rest.
 
-        If the metric 0 is proved, a note says so, unless the method has a note of its own on it.
+        If the metric is 0 and certified, a note explains it, unless the method has its own note about the metric 0.
         """
         try:
             notes = tuple(self.notes(given, found, certificate))
@@ -442,10 +442,10 @@ class ConvexMethod(Method[Given]):
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Run the fast solver. start: may be near the optimum or far from it."""
+        """Run the fast solver. start: a metric and its dual variables, near the optimum or far from it; or None."""
 
     def literal_rows(self, given: Given) -> int:
-        """Return the number of constraints of the literal problem with coefficients (d, d); 0 if they are few."""
+        """Return the number of constraints and terms of the literal problem with coefficients (d, d); 0 if few."""
         return 0
 
     def duals(self, given: Given, values: dict[str, FloatArray]) -> Dual:
@@ -480,7 +480,7 @@ class ConvexMethod(Method[Given]):
         callback: Callback,
         **own: Any,
     ) -> Found:
-        """Return the start if it is certified already; else the solver's result, or its best one if interrupted."""
+        """Return the start if it is certified to `tol`; else the solver's result, or its best one if interrupted."""
         if own:
             raise TypeError(f"{self.id} has no option {next(iter(own))!r}")
         if start is not None and self._proves(given, start, tol):
@@ -519,9 +519,10 @@ class ConvexMethod(Method[Given]):
         max_iter: int,
         callback: Callback,
     ) -> Found:
-        """Search in the coordinates `at`, starting from the earlier result `before` (None: from `start`).
+        """Search in the coordinates `at` (None: the original features), from the earlier result `before`.
 
-        Return the best metric and the best dual of the two results, with the history of both searches.
+        Return the best metric and the best dual of the two results, with the history of both searches. If `before` is
+        None, search from `start`, and return the result of this search.
         """
         if before is None:
             return self._search_in(given, at, tol, max_iter, start, callback)
@@ -591,9 +592,10 @@ class ConvexMethod(Method[Given]):
             raise ValueError(f"warm_start does not fit: {error}") from error
 
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
-        """Return the start for a solver from `warm_start`.
+        """Return the metric and the dual variables of `warm_start`.
 
-        Raises ValueError for a solution of other data, and of another method, because its dual variables must fit.
+        Raises ValueError for a solution of another method, because the dual variables must fit, for a wrong type or
+        shape, and for other numbers of points or features.
         """
         if isinstance(warm_start, (Solution, SavedSolution)) and warm_start.method != self.id:
             raise ValueError(f"warm_start is a solution of {warm_start.method}, not of {self.id}")
@@ -607,7 +609,8 @@ def _counted(n: int, name: str) -> str:
 class StationaryMethod(Method[Given]):
     """A method with a problem that is not convex. The certificate bounds the gain of the convex step at the metric.
 
-    The convex step at a metric is the convex problem that the method solves next if it is at this metric.
+    The convex step at a metric is the convex problem that the method solves next if it is at this metric. The gain is
+    the possible decrease of the objective of the step.
     """
 
     CLAIM = "stationary"
@@ -624,7 +627,7 @@ class StationaryMethod(Method[Given]):
     def improve(
         self, given: Given, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Return a metric at least as good as a psd M, and the dual of the convex step there.
+        """Return a metric at least as good as a psd M, and the dual variables of the convex step at M.
 
         early: stop once the step has made most of its possible gain.
         """

@@ -93,7 +93,7 @@ def project_psd(M: FloatArray) -> FloatArray:
 
 
 def psd_root(M: FloatArray) -> FloatArray:
-    """Return T (d, rank) with T T^T = P_+(M)."""
+    """Return T (d, r) with T T^T = P_+(M), where r is the rank of P_+(M) (d, d)."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     keep = values > 0
     T: FloatArray = vectors[:, keep] * np.sqrt(values[keep])
@@ -103,12 +103,12 @@ def psd_root(M: FloatArray) -> FloatArray:
 def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:
     """Return P_+(M) (d, d), and how far M (d, d) is from it. A symmetric psd matrix is returned unchanged.
 
-    X: the points (n, d). If they are given, M is also examined for features that are divided by their spread. If M is
-    feasible and this rescaled matrix is not, the feasibility of the rescaled matrix is returned. For example, a small
-    error of an entry counts much if its feature spreads over a million.
+    X: the points (n, d). If they are given, M is also examined after each feature is rescaled to a spread of about 1.
+    If M is feasible and this rescaled matrix is not, the feasibility of the rescaled matrix is returned. For example, a
+    small error of an entry counts much if its feature spreads over a million.
 
-    A symmetric matrix is not projected if rounding can explain its negative eigenvalues after each feature is scaled to
-    a diagonal entry of 1. A projection would change its smallest entries by the rounding of its largest ones.
+    The symmetric part of M is not projected if rounding can explain its negative eigenvalues after its positive
+    diagonal is scaled to 1. A projection would change its smallest entries by rounding errors of the largest ones.
     """
     found = None if X is None else _feasibility_in_feature_units(X, M)
     largest = float(np.abs(M).max())
@@ -131,7 +131,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
 
 
 def _feasibility_in_feature_units(X: FloatArray, M: FloatArray) -> Feasibility | None:
-    """Return the feasibility of M (d, d) for features that are divided by their spread over the points X (n, d).
+    """Return the feasibility of M (d, d) after each feature of X (n, d) is rescaled to a spread of about 1.
 
     Only the features in which the points differ count. Returns None if there are no such features.
     """
@@ -166,7 +166,7 @@ def units_of(E: FloatArray) -> FloatArray:
 
 
 def _psd_in_own_units(S: FloatArray) -> bool:
-    """Return True if the symmetric S (d, d), scaled to a diagonal of 1 and 0, is psd up to rounding."""
+    """Return True if the symmetric S (d, d), with its positive diagonal entries scaled to 1, is psd up to rounding."""
     diagonal = np.diag(S)
     used = diagonal > 0
     if S[~used].any():  # a nonzero entry beside a 0 on the diagonal, or a negative diagonal entry
@@ -180,7 +180,7 @@ def _psd_in_own_units(S: FloatArray) -> bool:
 
 
 def as_matrix(metric: ArrayLike, d: int, name: str = "metric", of: str = "features") -> FloatArray:
-    """Return `metric` as a finite float64 array of shape (d, d). of: the name of the d things, for the message.
+    """Return `metric` as a finite float64 array of shape (d, d). of: the noun after the number d in the message.
 
     Raises ValueError if it has another shape, is not numeric, or holds NaN or infinity.
     """
@@ -361,9 +361,9 @@ def from_components(components: ArrayLike, d: int) -> FloatArray:
 
 
 def components_of(M: FloatArray) -> FloatArray:
-    """Return L (d, d) with L^T L = M: the symmetric square root, so that each coordinate belongs to its feature.
+    """Return L (d, d) with L^T L = M: the symmetric square root of M (d, d).
 
-    For several metrics (q, d, d), return the root of each.
+    For several metrics (q, d, d), return their roots (q, d, d).
     """
     if M.ndim == 3:
         return np.array([components_of(each) for each in M]).reshape(M.shape)
@@ -378,7 +378,8 @@ def components_of(M: FloatArray) -> FloatArray:
 def low_rank_components(M: FloatArray, m: int) -> FloatArray:
     """Return L (m, d) with L^T L = M for a psd M (d, d) of rank at most m.
 
-    The rows are the principal axes, longest first; the largest entry of each axis is positive.
+    Each row is an eigenvector of M times the square root of its eigenvalue, the largest eigenvalue first. The largest
+    entry of each row, in absolute value, is positive.
     """
     if _is_graded(M):
         lengths, axes = _graded_axes(M, m)
@@ -391,7 +392,7 @@ def low_rank_components(M: FloatArray, m: int) -> FloatArray:
 
 
 def _is_graded(M: FloatArray) -> bool:
-    """Return True if the diagonal entries of M (d, d) that are not 0 differ by more than `GRADED`."""
+    """Return True if the positive diagonal entries of M (d, d) differ by a factor of more than `GRADED` (1e6)."""
     diagonal = np.diag(M)
     used = diagonal[diagonal > 0]
     return bool(used.size and used.max() / GRADED > used.min())
@@ -401,8 +402,8 @@ def _graded_axes(M: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
     """Return lengths l (m,) and axes U (m, d) with M = U^T diag(l^2) U, for a psd M (d, d) of rank at most m.
 
     The eigenvectors of M have errors relative to its largest entry, so that features with small entries would be lost.
-    Here a root of M is computed in units in which its diagonal is 1. Jacobi's method finds the axes of this root with
-    errors relative to each feature. Raises LinAlgError if it fails.
+    Here a root of M is computed in units that give M a diagonal of 1. Jacobi's method finds the axes of this root with
+    errors that are small relative to each feature. Raises LinAlgError if it fails.
     """
     from scipy.linalg.lapack import dgejsv  # imported here, because other metrics do not need scipy
 
@@ -450,7 +451,7 @@ def middle(X: FloatArray) -> FloatArray:
 
 
 def unit_scale(X: FloatArray) -> float:
-    """Return a power of two s such that the features of X / s spread over about 1; 1.0 if X is constant.
+    """Return a power of two s near half the largest range of a feature of X (n, d); 1.0 if X is constant.
 
     Division by a power of two is exact. So for example MLSVM with X / s and lam / s^4 is the same problem as with X and
     lam.

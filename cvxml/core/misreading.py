@@ -1,7 +1,7 @@
 """Common misreadings of a method: other problems that an implementation may have solved by mistake.
 
-`check` refutes a metric by a better one. It then looks for a misreading with an optimum near the metric, and names it
-in the report. A method lists its misreadings in `MISREADINGS`; the functions here make them.
+If `check` refutes a metric, it looks for a misreading with an optimum near the metric, and names it in the report. A
+method lists its misreadings in `MISREADINGS`; the functions here make them.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class TakesTooLong(ValueError):
 class CheckedInputs:
     """The checked data and parameters of the last few problems.
 
-    A search asks for those of one problem many times, and to check them often takes longer than to compute a gap.
-    Problems are compared by their objects X, y and params, so these objects must not be changed later.
+    The search for a misreading needs these of one problem many times, and checking often takes longer than computing a
+    gap. Problems with the same objects X, y and params count as equal, so these objects must not be changed later.
     """
 
     def __init__(self) -> None:
         self._kept: list[tuple[tuple[Any, ...], Any]] = []  # the last one is the latest
 
     def of(self, instance: Callable[..., Given], X: ArrayLike, y: Any, params: dict[str, Any]) -> Given:
-        """Return `instance(X, y, **params)`. instance: the function `instance` of a method."""
+        """Return `instance(X, y, **params)`, kept or new. instance: the function `instance` of a method."""
         for place, (problem, given) in enumerate(self._kept):
             same_function, *same_objects = problem
             if same_function == instance and all(
@@ -95,8 +95,8 @@ class Question(NamedTuple):
 
         rows: the number of dual variables, each of which multiplies a matrix (d, d).
 
-        These solvers cannot be stopped, so their time is estimated in advance. It is that of entries^3 + rows entries^2
-        multiplications, where entries = d (d + 1) / 2.
+        These solvers cannot be stopped, so their time is estimated in advance. The estimate is the time of entries^3 +
+        rows entries^2 multiplications, where entries = d (d + 1) / 2.
         """
         entries = d * (d + 1) / 2
         if entries**3 + rows * entries**2 > BACK_END_WORK * self.seconds:
@@ -108,7 +108,7 @@ class Question(NamedTuple):
 class OtherProblem(NamedTuple):
     """Another problem: the method with other inputs, or another method with the metric in the form that it needs.
 
-    A metric or a method of None is that of the question.
+    If `metric` or `method` is None, it is that of the `Question`.
 
     choices: how many problems were compared to choose this one.
 
@@ -127,17 +127,17 @@ class OtherProblem(NamedTuple):
 
 @dataclass(frozen=True)
 class Misreading:
-    """Another problem that an implementation may have solved by mistake, stated in one of three ways.
+    """Another problem that an implementation may have solved by mistake, stated as `problem`, `several` or `left`.
 
-    sentence: "X where the paper has Y".
+    sentence: what differs, for the report, for example "X where the paper has Y".
     problem: the misreading is the method itself with other inputs. The function returns None if it does not apply.
     several: the misreading is the method itself with one of several inputs; `check` takes the likeliest. Arguments of
         the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
     left: any other problem. The function returns a proved upper bound of the relative gap of the metric; inf if it
         proves none.
     fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
-    exactly: True if it may be named only with a gap of at most the tolerance. For example, the hinge is the limit of
-        smoothed hinges of any width, so it nearly explains the metrics of small widths.
+    exactly: True if the report names it only for a relative gap of at most the tolerance. For example, the hinge is the
+        limit of smoothed hinges of any width, so it nearly explains the metrics of small widths.
     """
 
     sentence: str
@@ -149,7 +149,7 @@ class Misreading:
 
 
 def weight_of_ridge(slope: Callable[[float], float], largest: float, given: float) -> float | None:
-    """Return the weight of a ridge, a matrix that is added with this weight, for which a metric has the smallest gap.
+    """Return the weight of a ridge, a matrix times this weight, that gives a metric the smallest gap.
 
     slope: returns the derivative of the gap at a weight. It increases with the weight.
     largest: the largest eigenvalue of the matrix to which the ridge is added.

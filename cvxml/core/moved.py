@@ -31,7 +31,7 @@ SPREADS = (2.0**5, 2.0**10)
 
 
 class Moved(NamedTuple):
-    """The moved points X (n, r), and two matrices (d, r) that map between the coordinates.
+    """The moved points X (n, r), and the matrices `to` and `back` (d, r) that map between the coordinates.
 
     Differences E (m, d) of the original points become E @ to, and E = E @ to @ back.T.
     """
@@ -67,13 +67,13 @@ def moved(X: FloatArray) -> tuple[Moved, ...]:
 
 
 def _narrower(at: Moved) -> Moved:
-    """Move the points into the span of their differences, if that leaves fewer coordinates."""
+    """Return the points with the fewer coordinates that `narrow` finds, or unchanged if it returns None."""
     place = narrow(at.X)
     return at if place is None else Moved(place.X, at.to @ place.to, at.back @ place.back)
 
 
 def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
-    """Divide each wide feature of X (n, d) by a power of two: it then spreads about `spread` times as the others.
+    """Divide wide features of X (n, d) by powers of two, so that they spread about `spread` times as widely as others.
 
     found: the wide features, each with the ratio of its spread to that of the others.
     """
@@ -107,7 +107,7 @@ def narrow(X: FloatArray) -> Moved | None:
 
 
 def with_points(given: Given, X: FloatArray) -> Given:
-    """Return the same instance with other points: its parameters and the lists chosen among the points stay."""
+    """Return the checked data `given` with the points X; its parameters and its lists of points stay."""
     if is_dataclass(given):
         return cast(Given, replace(cast(Any, given), X=X))
     return cast(Given, cast(Any, given)._replace(X=X))

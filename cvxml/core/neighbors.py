@@ -107,9 +107,10 @@ def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> 
 
 
 def _at_least_smallest(rough: FloatArray, k: int) -> FloatArray:
-    """Return a number for each row that is at least its k-th smallest entry, and seldom much larger.
+    """Return an upper bound (p,) of the k-th smallest entry of each row of `rough` (p, q), seldom much larger than it.
 
-    It is the k-th smallest of the minima of `GROUP` columns each, because these minima are entries themselves.
+    The columns are divided into groups of `GROUP`, and the bound is the k-th smallest of the minima of the groups. With
+    fewer than 4 k groups, it is the k-th smallest entry itself.
     """
     groups = rough.shape[1] // GROUP
     if groups < 4 * k:

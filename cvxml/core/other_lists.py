@@ -7,10 +7,9 @@ parameters keep the values of the user's problem, including an automatic prior o
 
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
 
-question: the refuted metric with its data and the user's parameters. given: the checked data. stored: all parameters as
-explicit values.
-
-told: words that name the changed part, for example ": all of point 0".
+Arguments that many functions share. question: the refuted metric with its data and the user's parameters. given: the
+checked data. stored: all parameters as explicit values. told: words that name the changed part, for example ": all of
+point 0".
 """
 
 from __future__ import annotations
@@ -60,8 +59,8 @@ def _with(
 def counted_from_one(*names: str) -> Misreading:
     """Return the misreading in which the indices of the named lists are counted from 1 instead of 0, or the reverse.
 
-    names: parameters, for example "pairs"; the user must have given one of them. The misreading keeps the lists, and
-    shifts the order of the points by one place.
+    names: parameters, for example "pairs"; the user must have given one of them. The misreading keeps the lists and
+    moves the points by one place, which changes every index by one.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -111,8 +110,8 @@ def _other_targets(
     """Return a function (question, given, stored) that yields the user's problem with other targets of every point.
 
     targets_of: returns the other targets, pairs (p, 2) of a point and its target.
-    embed: returns points (n, d) in another space; the impostors become their nearest points of other classes. Without
-        `embed` the impostors stay.
+    embed: returns points (n, d) in another space; the impostors become the nearest points of other classes in this
+        space. Without `embed` the impostors stay.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -140,7 +139,7 @@ def _other_targets(
 
 
 def _joined(targets: IntArray, near: np.ndarray) -> IntArray:
-    """Return triplets (t, 3) i, j, l: every target j of i, with every l that is True in row i of `near` (n, n)."""
+    """Return triplets i, j, l (t, 3) for all pairs i, j of `targets` (p, 2) and all l with near[i, l]; near: (n, n)."""
     row, l = np.nonzero(near[targets[:, 0]])
     return np.concatenate([targets[row], l[:, None]], axis=1)
 
@@ -210,7 +209,10 @@ def _lost_triplets(question: Question, given: Any, stored: dict[str, Any]) -> It
 
 
 def _one_of(count: int) -> Iterable[int]:
-    """Return the indices to try as the lost row, for a list of `count` rows; empty for a list of one row."""
+    """Return the indices of the rows that misreadings leave out, one row each, from a list of `count` rows.
+
+    With more than `SEARCHED` rows, these are only the first and the last row; with less than two rows, no row.
+    """
     if count < 2:
         return ()
     return range(count) if count <= SEARCHED else (0, count - 1)
@@ -228,7 +230,7 @@ def _without_two_classes(question: Question, given: Any, stored: dict[str, Any])
 
 
 def two_classes(codes: IntArray) -> Iterable[tuple[int, int]]:
-    """Return every pair of classes; empty with two classes, and with more than `MOST_CLASSES`."""
+    """Return every pair of classes of `codes` (n,); empty for at most two classes and for more than `MOST_CLASSES`."""
     count = int(codes.max()) + 1
     return combinations(range(count), 2) if 2 < count <= MOST_CLASSES else ()
 

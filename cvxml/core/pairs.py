@@ -162,7 +162,7 @@ class Paired:
 
     @property
     def linked(self) -> IntArray:
-        """Some similar pairs (s, 2); their graph has the connected components of the one of all similar pairs."""
+        """Some similar pairs (s, 2). Their graph has the same connected components as that of all such pairs."""
         if self.listed is not None:
             return self.listed.similar
         order = np.argsort(self.y, kind="stable")
@@ -173,7 +173,7 @@ class Paired:
 
     @property
     def parted(self) -> IntArray:
-        """Some dissimilar pairs (s, 2); their graph has the connected components of the one of all dissimilar pairs."""
+        """Some dissimilar pairs (s, 2). Their graph has the same connected components as that of all such pairs."""
         if self.listed is not None:
             return self.listed.dissimilar
         other = np.flatnonzero(self.y != self.y[0])
@@ -347,7 +347,7 @@ def _as_array(given: Any) -> IntArray | None:
 
 
 def _check_each(given: Any, kind: str, n: int) -> IntArray:
-    """Do the work of `_check_kind` for one pair after the other."""
+    """Check the pairs of a kind one by one, with the result and the errors of `_check_kind`."""
     values = given.tolist() if isinstance(given, np.ndarray) else given
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"pairs[{kind!r}] must be a list of pairs [i, j], got {type(given).__name__}")

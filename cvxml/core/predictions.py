@@ -53,7 +53,7 @@ class Region(Protocol):
 
     @property
     def unknown(self) -> str:
-        """Why `box`, a set that contains the region, is not known: a sentence without its full stop; "" if it is."""
+        """The reason why no `box` is known, as a sentence without its full stop; "" if there is a `box`."""
 
     @property
     def affordable(self) -> int:
@@ -92,9 +92,10 @@ class Predictions:
     radius: the Frobenius distance within which the optimum lies.
     neighbors: (q, k), the k = `n_neighbors` nearest points under the metric, nearest first.
     same_neighbors: (q,), True if the optimum has the same k nearest points, in any order.
-    votes: (q,), the class with most votes under the metric; the first of several.
+    votes: (q,), the class code with most votes under the metric; the smallest code if several have most votes.
     same_vote: (q,), True if this class alone has most votes under the optimum.
-    disagree: other metrics in the gap, each with another vote for a query. labels: (q,), the class names of the votes.
+    disagree: other metrics that are no worse than the judged one, each with another vote for a query.
+    labels: (q,), the class names of the votes.
     left: why the remaining votes are not proved. judged: the verdict on the metric, in words.
     """
 
@@ -114,7 +115,7 @@ class Predictions:
 
     @property
     def state(self) -> tuple[str, ...]:
-        """(q,) the state of each vote: "certain", "disputed" (two metrics in the gap disagree) or "not proved"."""
+        """(q,) the state of each vote: "certain", "disputed" (two metrics within the gap disagree) or "not proved"."""
         disputed = {each.query for each in self.disagree}
         return tuple(
             "certain" if same else "disputed" if i in disputed else "not proved"
@@ -223,10 +224,11 @@ def predictions(
 class _Search:
     """The computation for all queries, with a limit on the number of separate proofs.
 
-    Arguments that several functions share, for one query and the m points that may be its neighbours: nearer: (r, m),
-    True if the a-th of the first r points in `order` is certainly nearer to the query than point b.
+    Arguments that several functions share, for one query and the m points that may be its neighbours:
 
-    order: (m,), the indices of the m points, by distance. of: (m,), their class codes.
+    order: (m,), the indices 0 to m - 1 of these points, nearest first.
+    of: (m,), the class code of each point, by index.
+    nearer: (r, m), True at (a, b) if point `order[a]` is certainly nearer to the query than the point with index b.
     """
 
     def __init__(
@@ -285,10 +287,10 @@ class _Search:
     def _prove_pairs(
         self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray
     ) -> bool:
-        """Try to prove for query i that a point is nearer than another one, and note it in `nearer`.
+        """Try to prove that neighbours of query i are nearer than other points, and note each proof in `nearer`.
 
-        Only an undecided pair of different classes is tried, if one point is among the k nearest and the other is not.
-        Return True if one was proved.
+        Neighbours are the k nearest points. Only undecided pairs of a neighbour and another point of another class are
+        tried. Returns True if a pair was proved.
 
         others: (m,), the indices of the m points among all points.
         """
@@ -317,7 +319,7 @@ class _Search:
     ) -> None:
         """Search the region for a metric with another certain vote for query i, and note it in `disagree`.
 
-        There is no search if the vote of the judged metric M is not certain, for example after a tie.
+        There is no search if a tie or rounding could change the vote of the judged metric M.
 
         E: (m, d), differences of the points from the query. vote: the vote under M.
         """
@@ -359,11 +361,11 @@ class Votes(NamedTuple):
 
 
 def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes:
-    """Return the facts about one query that follow from the decided pairs: its vote, and whether it is certain.
+    """Return the vote of one query, and whether its vote and its k nearest points are certainly those of the optimum.
 
-    nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer than point b.
-    order: (m,), the points by their distance.
-    of: (m,), class codes.
+    nearer: (r, m), True at (a, b) if point `order[a]` is certainly nearer to the query than the point with index b.
+    order: (m,), the indices 0 to m - 1 of the points that may be its neighbours, nearest first.
+    of: (m,), the class code of each point, by index.
     k: the number of neighbours that vote.
     """
     classes = np.unique(of)

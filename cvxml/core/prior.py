@@ -105,8 +105,9 @@ def definite(S: FloatArray) -> bool:
 def nearest_to_prior(prior: FloatArray, at: Moved, M: FloatArray) -> FloatArray:
     """Return the matrix (d, d) with the distances of M (r, r) and the least log det divergence from the prior.
 
-    prior: A_0 (d, d).
-    at: the points in r coordinates, with the matrix `at.back` (d, r) that maps these coordinates to the features.
+    It gives the original points the distances that M gives the points in r coordinates.
+
+    prior: A_0 (d, d). at: the points in r coordinates, with the matrix `at.back` (d, r) that maps them to the features.
 
     Let B = `at.back` and C = B^T A_0 B. The result is A_0 + A_0 B C^-1 (M - C) C^-1 B^T A_0. Its divergence from A_0 is
     that of M from C. If A_0 is the identity and B is orthonormal, the result is M in the span of B, and the identity on

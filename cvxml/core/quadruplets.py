@@ -107,6 +107,7 @@ def quadrupled(
     """Return the checked data. Raises ValueError for bad input.
 
     quadruplets: None to draw them from the labels, with the seed `random_state`.
+    weights: one for each quadruplet; default: equal weights.
     n_quadruplets: how many are drawn; default: 20 times the squared number of classes.
     losses: "mean" to divide the weights by their sum, "sum" to use them unchanged.
     """
@@ -171,11 +172,11 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
 
 
 def drawn(codes: IntArray, count: int, seed: int) -> IntArray:
-    """Return (count, 4) quadruplets, each of a random pair of one class and a random pair of two classes.
+    """Return (count, 4) quadruplets: a random pair of points of one class, then a random pair of points of two classes.
 
-    All pairs of one class are equally likely, and so are all pairs of two classes; pairs may repeat. The classes are
-    taken in the order in which they appear, so their names do not matter. Raises ValueError if every class has one
-    point only.
+    All pairs of points with equal labels are equally likely, and so are all pairs with different labels; pairs may
+    repeat. The classes are taken in the order in which they appear, so their names do not matter. Raises ValueError if
+    every class has one point only.
     """
     rng, (_, first) = np.random.default_rng(seed), np.unique(codes, return_index=True)
     members = [np.flatnonzero(codes == code) for code in codes[np.sort(first)]]

@@ -1,7 +1,7 @@
-"""Measures of a ranking: loss = 1 - sum_p earned(p, r_p), where each relevant point earns a share at its rank.
+"""Five measures of a ranking. Its loss is 1 - sum_p earned(p, g_p): relevant points earn more if they come early.
 
-There are P relevant and N irrelevant points. The p-th relevant point has the rank r = p + g, if g irrelevant points are
-before it. It earns:
+There are P relevant and N irrelevant points. The p-th relevant point has the rank r = p + g, if g = g_p irrelevant
+points are before it. It earns the following share, where [r <= k] is 1 if r <= k, else 0:
 
 | auc       | (N - g) / (P N)                                                    |
 | precision | [r <= k] / k, k at most P and N                                    |
@@ -26,7 +26,7 @@ MEASURES = ("auc", "precision", "map", "mrr", "ndcg")
 
 
 def length(measure: str, k: int, P: int, N: int) -> int:
-    """Return how many ranks count for "precision" and "ndcg": at most k, P, and for "precision" also N.
+    """Return the number of ranks that count: min(k, P, N) for "precision", min(k, P) for "ndcg".
 
     This is the k of the table above.
     """
@@ -34,7 +34,7 @@ def length(measure: str, k: int, P: int, N: int) -> int:
 
 
 def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
-    """Return (P, N + 1): in row p - 1, column g, the share of the p-th relevant point after g irrelevant ones."""
+    """Return a table (P, N + 1). Row p - 1, column g: the share of the p-th relevant point after g irrelevant ones."""
     p, g = np.arange(1.0, P + 1)[:, None], np.arange(N + 1.0)
     r, k = p + g, length(measure, k, P, N)
     if measure == "auc":
@@ -52,7 +52,7 @@ def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
 
 
 def earned_exactly(measure: str, k: int, P: int, N: int, up: bool) -> list[list[Fraction]]:
-    """Return the share of the p-th relevant point after g irrelevant ones, as a fraction, in row p - 1, column g.
+    """Return the table of `earned` in exact fractions: a list of P rows of N + 1 entries.
 
     ndcg is not rational: its entries are upper bounds if `up`, else lower bounds.
     """

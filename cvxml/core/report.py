@@ -153,14 +153,16 @@ class ReportSubject(NamedTuple):
 class Report:
     """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence.
 
-    The gap is `objective`, of the judged metric, minus `lower_bound`. `rounding` bounds its rounding error.
+    The gap is `objective`, of the judged metric, minus `lower_bound`. `rounding` bounds the rounding error of the gap.
     `reference_objective` is the best objective that we know. The optimum is within `radius` of the metric, a Frobenius
-    distance. `step_lower_bound` and `step_gap` are for the metric's convex step, if the problem is not convex.
+    distance. If the problem is not convex, `step_lower_bound` and `step_gap` belong to the convex step at the metric:
+    the convex problem that the method would solve next.
 
     `reasons` are sentences for the verdict. `witness` is a better metric that we found, or None. `diagnosis` are
     sentences that name a misreading: another problem that the program may have solved by mistake. If it is empty,
-    `nearest` lists at most three misreadings that explain the metric better than the stated problem. `exact` is the
-    interval of exact arithmetic. `about` describes data and parameters; `judged` holds data and metric.
+    `nearest` lists at most three misreadings that explain the metric better than the stated problem. `exact` is an
+    interval for the optimum (or that of the convex step) in exact arithmetic. `about` describes data and parameters;
+    `judged` holds data and metric.
 
     Examples
     --------

@@ -101,8 +101,8 @@ class Stationarity:
     """How far a metric A^T A is from first-order stationary, in units of the objective F.
 
     `gradient` is the first-order change of F for a relative change of A. `scale_derivative` is the derivative of F(t A)
-    by t at t = 1. `dc_residual` is the first-order decrease of F from an unused direction. `of` is the scale that tol
-    multiplies. These values are not bounds of the gap.
+    by t at t = 1. `dc_residual` is the first-order decrease of F if an unused row of A becomes a new direction; 0
+    without unused rows. `of` is the scale that tol multiplies. These values are not bounds of the gap.
     """
 
     gradient: float  # max(|A|, 1) |dF/dA|: first-order change of F for a relative change of A
@@ -124,7 +124,7 @@ class Stationarity:
 
     @property
     def relative(self) -> float:
-        """The larger of gradient and dc_residual, divided by `of`; 0 if both are 0."""
+        """The larger of gradient and dc_residual, divided by `of`; 0 if both are 0, inf if only `of` is 0."""
         if not (math.isfinite(self.gradient) and math.isfinite(self.dc_residual)):
             return math.inf
         largest = max(self.gradient, self.dc_residual)
@@ -245,8 +245,8 @@ class Certificate:
     def decides(self, tol: Tolerance) -> bool:
         """Return False if double precision cannot decide at `tol`.
 
-        This is so if `undecided` is not empty, if `gap` or `scale` is not finite, or if `rounding` exceeds
-        max(tol, min(100 tol, 1e-3)) times the scale.
+        This is so if `undecided` is not empty, if `gap` or `scale` is not finite, or if `rounding` exceeds max(tol,
+        min(100 tol, 1e-3)) times the scale. If there is a `step` or there are `parts`, their values count.
         """
         tol = check_tol(tol)
         if self.step is not None:

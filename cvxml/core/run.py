@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 
 class FromCallback(Exception):
-    """An error of the user's callback. No search may take it for an error of its own and go on."""
+    """An error of the user's callback. A search must not mistake it for an error of the algorithm and go on."""
 
     def __init__(self, error: Exception):
         super().__init__(str(error))
@@ -106,7 +106,7 @@ def follows(step: Step, last: Step) -> Step:
 
 
 def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
-    """Return a sentence that names the starts that were not tried because the algorithm ended early; else ().
+    """Return a tuple with one sentence that names the starts that were not tried; () if all starts were tried.
 
     starts: the names of all starts, in the order of the runs. runs: how many of them were tried.
     """
@@ -174,8 +174,8 @@ class Estimate(NamedTuple):
     """The objective, gap and scale of an iterate by its solver's own arithmetic, without bounds of rounding errors.
 
     The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
-    has no feasible dual variables yet. `guess` estimates the gap after dual variables that are not feasible are made
-    feasible.
+    has no feasible dual variables yet. The certificate makes dual variables feasible; `guess` estimates the gap after
+    this.
     """
 
     objective: float

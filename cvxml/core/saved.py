@@ -153,7 +153,7 @@ def _derived(listed: Any) -> tuple[str, ...]:
 
 
 def _given(value: Any) -> str:
-    """Return a value of a file as JSON writes it, shortened, for a message."""
+    """Return words for a value of a file in a message: "an array", "a list", "an object", else its JSON, shortened."""
     kinds = {np.ndarray: "an array", list: "a list", dict: "an object"}
     return kinds.get(type(value)) or printable(
         json.dumps(value[:40] if isinstance(value, str) else value), 40

@@ -29,11 +29,12 @@ def eigenvectors(of: Any) -> tuple[list[Any], Any]:
 
 
 def enclosed(of: Any) -> list[Any]:
-    """Return a ball around each eigenvalue of the matrix `of`. All eigenvalues are real.
+    """Return a ball around each eigenvalue of the matrix `of` (d, d), in the order of `eigenvectors`. All must be real.
 
-    In the basis of its approximate eigenvectors the matrix is nearly diagonal. Its eigenvalues are in Gershgorin discs,
-    and discs that touch form a group, with as many eigenvalues as discs. So the i-th eigenvalue is within the sum of
-    the diameters of all discs from the i-th centre. The order is that of the approximate eigenvectors (`eigenvectors`).
+    M is the matrix in the basis of its approximate eigenvectors, so it is nearly diagonal. The i-th ball has the centre
+    M_ii, and its radius is the sum of the diameters of all Gershgorin discs of M. A connected group of discs holds as
+    many eigenvalues as discs, and no two points of the group are further apart than this radius.
+
     Raises TooFewBits if the precision is too low.
     """
     d, R = of.nrows(), eigenvectors(of)[1]

@@ -50,8 +50,9 @@ class Row(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Rows that belong together; the row with the problem (min over, max over) comes first.
+    """The formulas of a function beside its code, or remarks without code.
 
+    rows: the formulas or remarks; a formula with the problem itself ("min over ..", "max over ..") comes first.
     code: the lines of the function; () for remarks.
     """
 
@@ -88,7 +89,7 @@ class Statement:
 
     @property
     def places(self) -> list[str]:
-        """The functions, each as "cvxml/methods/METHOD.py:68 problem"; for other code, the name of its file."""
+        """The functions, each as "cvxml/methods/METHOD.py:68 problem"; outside of this package, without the folders."""
         source, spec = source_of(self.module), find_spec(self.module)
         assert spec is not None
         assert spec.origin is not None

@@ -40,9 +40,10 @@ Fold = Callable[[str, int], str]  # makes a label fit a number of letters
 
 
 def font(ax: Any) -> float:
-    """Return the font size in points: that of matplotlib's settings, at least 11.
+    """Return the font size for `ax` in points: that of matplotlib's settings, raised to at least 11.
 
-    It is smaller, down to 7, in a part of the figure that is less than 4.5 inches wide or 4 inches high.
+    It is smaller, down to 7, if the part of the figure that belongs to `ax` is less than 4.5 inches wide or 4 inches
+    high.
     """
     whole = max(11.0, float(pyplot().rcParams["font.size"]))
     wide, high = _part(ax)
@@ -78,14 +79,15 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
 
 
 def scaled(ax: Any, size: float) -> float:
-    """Return the `size` of a mark, made smaller on axes with smaller text."""
+    """Return `size`, the size of a mark, reduced in proportion on axes with a font below 11 points."""
     return size * min(1.0, font(ax) / 11)
 
 
 def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size: float = 26) -> list[Any]:
     """Draw the points X (n, 2) by class, and return one artist for each class.
 
-    A single class gets no entry in the legend. pale: True for nearly transparent points. size: the area of a mark.
+    A single class gets no entry in the legend. pale: True for nearly transparent points. size: the area of a mark, in
+    square points.
     """
     drawn = by_class(ax, X, labels, s=scaled(ax, size**0.5) ** 2, alpha=0.3 if pale else 0.75, zorder=1)
     if len(drawn) == 1:
@@ -144,7 +146,7 @@ def _room(ax: Any) -> tuple[float, float]:
 
 
 def _wrapped(text: str, room: float) -> str:
-    """Return a text with each line wrapped to a width in font sizes. Words of up to 12 letters stay whole."""
+    """Return a text with each line wrapped to the width `room`, in font sizes. Words of up to 12 letters stay whole."""
     least = min(12, max(map(len, text.split()), default=1))
     letters = max(least, int(room / 0.4))  # a letter is rarely narrower
     while True:
@@ -155,10 +157,12 @@ def _wrapped(text: str, room: float) -> str:
 
 
 def words(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any] = ()) -> Any:
-    """Set the title and the names of the axes, draw the legend below them, where it hides no data, and return it.
+    """Set the title and the names of the axes, draw the legend below the axes, and return the legend.
 
-    The texts are drawn literally: "$" does not begin math. named: artists whose labels are names of the user. The
-    legend lists them with any label, or leaves them out if it is too high for this part of the figure.
+    Title and names are drawn literally: "$" does not begin math. named: artists with labels that the user chose, for
+    example classes. The legend lists them even if a label is empty or begins with "_". If the legend is too high for
+    the part of the figure that belongs to `ax`, these labels are cut to one line. If it is still too high, they are
+    left out.
     """
     with without_glyph_warnings():
         made = _placed(ax, title, xlabel, ylabel, named)
@@ -206,7 +210,7 @@ def _legend(ax: Any, wide: float, low: float, limit: float, named: Sequence[Any]
     """Draw a legend below the axes that fits into the width `wide`, and return it.
 
     If it is higher than `limit`, the labels of `named` are cut to one line. If it is still higher, `named` are left
-    out, and then all artists. wide, low, limit: in font sizes; `low` is that of `_texts_of`.
+    out, and then all artists. wide, low, limit: in font sizes. low: as in `_texts_of`.
     """
     handles, labels = entries(ax, named)
     whole = [(handle, label, _filled) for handle, label in zip(handles, labels, strict=True)]
@@ -239,8 +243,9 @@ def _legend(ax: Any, wide: float, low: float, limit: float, named: Sequence[Any]
 def _texts_of(labels: list[tuple[str, Fold]], wide: float, low: float) -> tuple[list[str], int, float]:
     """Return the texts of a legend, its number of columns and its height; infinite if different labels get one text.
 
-    Numbers of columns and line lengths are tried. The lowest legend that fits into the width `wide` is chosen. Of all
-    that are at most `low` high, the one with the fewest lines is chosen. wide, low: in font sizes.
+    Several numbers of columns and line lengths are tried. Among the legends that fit into the width `wide`, the lowest
+    one is chosen. All legends of a height up to `low` count as equally low; of these, the one with the fewest lines is
+    chosen. wide, low: in font sizes.
 
     labels: each with the function that makes it fit a number of letters.
     """
@@ -251,7 +256,7 @@ def _texts_of(labels: list[tuple[str, Fold]], wide: float, low: float) -> tuple[
         return [fold(label, letters) for label, fold in labels]
 
     def size(columns: int, letters: int) -> tuple[float, float]:
-        """Return the width and the height, in font sizes, of a legend with lines of so many letters."""
+        """Return the width and the height, in font sizes, of a legend with lines of at most `letters` letters."""
         texts = [plain(text) for text in texts_of(letters)]
         parts = [part for part in np.array_split(np.array(texts, dtype=object), columns) if len(part)]
         widths = [MARK + max(width_once(text) for text in part) for part in parts]
@@ -269,12 +274,12 @@ def _texts_of(labels: list[tuple[str, Fold]], wide: float, low: float) -> tuple[
 
 
 def _filled(label: str, letters: int) -> str:
-    """Return the label of an artist in lines of at most so many letters. Math of the user stays."""
+    """Return the label of an artist in lines of at most `letters` letters. A label with math stays unchanged."""
     return label if is_math(label) else literal(textwrap.fill(plain(label), letters))
 
 
 def _cut(label: str, letters: int) -> str:
-    """Return the label of an artist cut to one line of at most so many letters. Math of the user stays."""
+    """Return the label of an artist cut to one line of at most `letters` letters. A label with math stays unchanged."""
     line = " ".join(plain(label).split())
     cut = line if len(line) <= letters else line[: letters - 1].rstrip() + "…"
     return label if is_math(label) else literal(cut)

@@ -19,8 +19,8 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
 
     "slice" is the cut through the centre of the ball along the two features: the block of M. "projection" is the shadow
     of the ball on the two features. A point is in the shadow if it is in the ball for some values of the other
-    features. So its distance is the minimum over these values, given by the Schur complement of M. For M of full rank
-    this is the inverse of the block of M^-1.
+    features. So its squared distance from the centre is the minimum over these values. The Schur complement of M gives
+    this minimum. For M of full rank, it is the inverse of the block of M^-1.
     """
     chosen = list(features)
     block = M[np.ix_(chosen, chosen)]
@@ -74,7 +74,7 @@ def outline(M: FloatArray, centre: FloatArray, radius: float, count: int = 181) 
 def edges(M: FloatArray, centre: FloatArray, radius: float) -> list[tuple[FloatArray, FloatArray]]:
     """Return a point and a direction (2,) of each of the two parallel lines that bound the ball.
 
-    M: (2, 2), of rank 1.
+    M: (2, 2), of rank 1 or nearly so.
     """
     values, vectors = np.linalg.eigh(M)
     across = radius / np.sqrt(values[1]) * vectors[:, 1]
@@ -84,8 +84,8 @@ def edges(M: FloatArray, centre: FloatArray, radius: float) -> list[tuple[FloatA
 def root_of_area(M: FloatArray) -> float:
     """Return det(M)^(1/4) of M (2, 2).
 
-    A ball of M with radius r has the area pi r^2 / sqrt(det M), so the circle of equal area has the radius r /
-    det(M)^(1/4).
+    A ball of M with radius r has the area pi r^2 / sqrt(det M). So the circle of equal area has the radius
+    r / det(M)^(1/4).
     """
     # root of each eigenvalue, because det M may overflow or vanish
     return float(np.prod(np.linalg.eigvalsh(M) ** 0.25))
@@ -97,9 +97,9 @@ def radius_for(M: FloatArray, length: float) -> float:
 
 
 def spread(points: FloatArray, labels: np.ndarray) -> float:
-    """Return the standard deviation of points (n, 2) within their classes, over both features.
+    """Return the root mean square deviation of points (n, 2) from their class means, over both features.
 
-    If it is 0, return that of all points without regard to classes; 1 if all points coincide.
+    If it is 0, return the deviation from the mean of all points; 1 if all points coincide.
     """
     within = [points[labels == c] - points[labels == c].mean(axis=0) for c in np.unique(labels)]
     for centred in (np.concatenate(within), points - points.mean(axis=0)):

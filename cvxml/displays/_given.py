@@ -49,7 +49,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def check_size(M: FloatArray, name: str) -> FloatArray:
-    """Return M if matplotlib can draw it. name: that of M in the message.
+    """Return M if matplotlib can draw it. name: the name of M in the message.
 
     Raises ValueError if an entry is above 1e280, or all are below 1e-280 and not 0.
     """
@@ -126,7 +126,8 @@ def frame_of(X: Any) -> Any:
 def refuse_other_columns(X: Any, expected: Any, called: str, whose: str) -> None:
     """Raise ValueError if X is a data frame and its columns are not the `expected` names, in this order.
 
-    expected: the names, or None if they are not known. called, whose: X and the owner of the names, for the message.
+    expected: the names, or None if they are not known. called, whose: X and the owner of the expected names, in the
+    words of the message.
     """
     columns = getattr(X, "columns", None)
     if columns is None or expected is None or list(columns) == list(expected):

@@ -49,7 +49,7 @@ def grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
 
 
 def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the points (b a, d) whose two `features` are all pairs of x (a,) and y (b,), with y as the outer loop.
+    """Return the points (b * a, d) whose two `features` are all pairs of x (a,) and y (b,), with y as the outer loop.
 
     The other features are at their mean over X (n, d).
     """

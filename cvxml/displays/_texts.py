@@ -53,7 +53,7 @@ def list_entries(ax: Any, handles: Sequence[Any], labels: Sequence[str], **style
 
 
 def width_of(text: str) -> float:
-    """Return the width of the longest line of a text, in font sizes. "$" is not math."""
+    """Return the width of the longest line of a text, in font sizes. A "$" counts as a letter."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -94,7 +94,7 @@ def warn_of_missing_glyphs(texts: Sequence[str]) -> None:
 
 
 def _level_of_user() -> int:
-    """Return the `stacklevel` with which the caller of this function warns at the first call outside cvxml."""
+    """Return the `stacklevel` with which a warning of the calling function points to the first call outside cvxml."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "cvxml":
         level, frame = level + 1, frame.f_back

@@ -13,7 +13,7 @@ def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
     The gap of a problem that is not convex is not drawn, because a line could be mistaken for a proof. proof: the
     certificate of the metric.
 
-    notes: those of the solution; the first of them is added.
+    notes: those of the solution; the first one is added, unless it says that the problem is not convex.
     """
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):

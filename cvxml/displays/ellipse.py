@@ -38,8 +38,8 @@ class MetricEllipseDisplay:
     Made by `from_estimator` or `from_metric`. The ellipse is narrow in directions that M stretches. The dashed circle
     has the same area, and is the ball of a multiple of the Euclidean metric.
 
-    If M is singular in the plane, the ball is unbounded: the strip between two parallel lines, or the whole plane if M
-    = 0. A ball more than a thousand times as long as wide is also drawn as a strip. Then there is no circle, and the
+    If M is singular in the plane, the ball is unbounded: the strip between two parallel lines, or the whole plane if
+    M = 0. A ball more than a thousand times as long as wide is also drawn as a strip. Then there is no circle, and the
     title explains the shape.
 
     With more than two features, two are drawn. The ball is the "slice" through its centre along these two (M restricted
@@ -217,7 +217,7 @@ class MetricEllipseDisplay:
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:
-        """Draw the ellipse around one centre, and the circle; return the points of both."""
+        """Draw the ellipse around one centre, and its circle if `circle` is True; return the points of both."""
         name = "_" if self.balls_ else f"ball of the metric, r = {self.radius:.3g}"
         line = outline(self.metric, centre, self.radius)
         self.balls_ += self.ax_.plot(*line.T, color=_draw.INK, linewidth=2, label=name)

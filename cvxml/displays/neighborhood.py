@@ -55,7 +55,7 @@ SETS = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NeighborhoodDisplay:
-    """A point i with lines to its neighbours under a metric, the lists of `cvxml.evaluate`; other points are pale.
+    """A point i with lines to its neighbours under a metric, as `cvxml.evaluate` lists them; other points are pale.
 
     Made by `from_estimator` or `from_metric`.
 
@@ -77,8 +77,8 @@ class NeighborhoodDisplay:
     ax_, figure_ : the axes and the figure.
     points_ : one collection for each class.
     lines_ : name -> lines from i, one for each neighbour.
-    rings_ : name -> the rings around them.
-    marks_ : name -> the mark.
+    rings_ : name -> the rings around the neighbours.
+    marks_ : name in `marked` -> the star at this neighbour.
     legend_ : the legend.
 
     Examples

@@ -40,7 +40,7 @@ class SpectrumDisplay:
     Parameters
     ----------
     eigenvalues : name -> (d,), descending.
-    tol : relative to the largest.
+    tol : relative to the largest absolute value of an eigenvalue.
 
     Attributes
     ----------

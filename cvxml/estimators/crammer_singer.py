@@ -33,7 +33,7 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : FloatArray (R, d). Weights of every class, also if there are two classes. W = [coef_, intercept_].
+    coef_ : FloatArray (R, d). Weights of each of the R classes, also for R = 2. W = [coef_, intercept_].
     intercept_ : FloatArray (R,). Without intercept W = coef_, and intercept_ is 0.
     certificate_ : Certificate. The proof. The optimal W has a Frobenius distance of at most
         `certificate_.radius` from W.

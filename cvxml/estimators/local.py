@@ -99,7 +99,7 @@ def batches(q: int, n: int, d: int) -> Iterator[slice]:
 
 
 def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray:
-    """Return (x_i - z_j)^T A_j (x_i - z_j), in row j, column i, for points x_i and queries z_j.
+    """Return the squared distances (x_i - z_j)^T A_j (x_i - z_j) of points x_i and queries z_j: (q, n), at [j, i].
 
     X: (n, d), the points. Q: (q, d), the queries. A: (q, d, d), the metric of each query.
 

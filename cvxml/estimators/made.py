@@ -20,8 +20,9 @@ from cvxml.methods import get, names
 def made(name: str, module: str) -> type[Learner]:
     """Return the estimator class `name`, with `module` as its `__module__`.
 
-    Its parameters are those of the method, except lists of points. If the method has a second formula, a bool with the
-    name of this formula chooses it. Raises AttributeError if no method has an `ESTIMATOR` with this name.
+    Its parameters are those of the method, except lists of points. If the method has a second formula, a parameter with
+    the name of this formula, True or False, chooses it. Raises AttributeError if no method has an `ESTIMATOR` with this
+    name.
     """
     method = _method(name)
     of = get(method)

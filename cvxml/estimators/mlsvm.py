@@ -36,7 +36,7 @@ class KernelFeatures:
     """The map x -> K^(+1/2) k_x to the r coordinates that the metric of a kernel method acts on.
 
     K is the kernel matrix of the n training points, K^(+1/2) (r, n) a root of its pseudo-inverse, and k_x (n,) holds
-    the kernel of x and each training point.
+    the kernel values of x and each training point.
 
     points: the training points (n, d). back: K^(+1/2). kernel: the kernel with its parameters.
     """
@@ -55,7 +55,7 @@ class KernelFeatures:
 class KernelMLSVM(MLSVM):
     """MLSVM in the feature space of a kernel, solved to a certified gap.
 
-    K is the kernel matrix of the training points, and k_x (n,) holds the kernel of x and each training point.
+    K is the kernel matrix of the training points, and k_x (n,) holds the kernel values of x and each of them.
     `transform` maps x to L K^(+1/2) k_x, where L is `components_`; the number of columns is the rank of K. Give `phi_`,
     not `components_`, to `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
     """

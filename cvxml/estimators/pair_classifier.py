@@ -1,7 +1,8 @@
 """Tell similar pairs of points from dissimilar ones, by a threshold on the learnt distance.
 
 A pair is called similar if its distance is at most the threshold. The threshold is chosen for given pairs: each of
-their distances is tried, and the one with the best criterion is kept. The threshold is halfway to the next larger one.
+their distances is tried as a threshold, and the one with the best criterion is kept. The threshold is then moved
+halfway to the next larger distance.
 """
 
 from __future__ import annotations

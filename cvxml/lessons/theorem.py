@@ -77,8 +77,8 @@ class ByPairs(ByPoint):
 class Setting(NamedTuple):
     """A problem in the form of the theorem: a regularizer and one loss (`family`), with t rows.
 
-    V: (t, 4), the entries of the matrix V_t of each row. key: (t,), the keys of the rows. alike: (t,), equal prices, as
-    a start.
+    V: (t, 4), the matrix (2, 2) of each row, flattened. key: (t,), the key of each row in `Duals`. alike: (t,), prices
+    to start from, equal for all rows of one kind, such as all impostors.
 
     phi: the loss, a function of a cvxpy expression v (t,).
     """
@@ -90,7 +90,7 @@ class Setting(NamedTuple):
     phi: Any  # the loss, a function of a cvxpy expression v (t,)
 
     def proof(self, a: FloatArray) -> Proof:
-        """Return the lower bound of any prices a (t,), with the prices after infeasible ones are repaired."""
+        """Return the lower bound that prices a (t,) prove, and these prices, repaired if they are infeasible."""
         return prove(self.family, [Duals(a, self.key)])
 
 
@@ -199,7 +199,7 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
 
 @app.function
 def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
-    """Return the method that solves this problem on n points: its id, parameters, ratio of objectives, and a text.
+    """Return the method that solves this problem on n points: its id, parameters, ratio of objectives, and name.
 
     The ratio is the objective of this problem divided by that of the method. The id is "" if the package has no
     such method.

@@ -81,7 +81,7 @@ def get_stationary(method: str) -> StationaryMethod[Any]:
 
 
 def get_exact(method: str) -> Method[Any]:
-    """Return the method with this id. Raises ValueError if it cannot prove in exact arithmetic."""
+    """Return the method with this id. Raises ValueError if the method has no exact mode."""
     found = get(method)
     if not found.has_exact:
         able = [name for name in METHODS if get(name).has_exact]

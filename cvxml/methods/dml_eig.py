@@ -54,8 +54,8 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     """The coordinates R: a matrix (r, d) with R^T R = X_S^-1. The points R x have the identity as their X_S.
 
     X_S is the sum of X_ij over similar pairs, and r is its rank. R is X_S^(-1/2) up to a rotation, which does not
-    change the problem in M. If X_S is singular, R^T R is its pseudo-inverse, computed with each feature divided by the
-    root of its diagonal entry in X_S.
+    change the problem in M. If X_S is singular, R^T R is a pseudo-inverse of X_S. It is computed in units of the
+    features in which the diagonal of X_S is 1.
     """
     #: [The problem in the metric A of the features]
     #: max over A psd:  min over dissimilar pairs tau in D of <X_tau, A>;   minimised: its negative
@@ -131,8 +131,9 @@ def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
 def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
     """Intermediate values at A (d, d), by name.
 
-    objective; spent, the sum of D_similar; scaled_objective, the objective of A / spent; nearest (2,), the dissimilar
-    pair with the smallest distance; D_similar and D_dissimilar, the squared distances of the pairs; X_S (d, d).
+    objective; D_similar and D_dissimilar, one squared distance for each pair; spent, the sum of D_similar;
+    scaled_objective, the objective of A / spent; nearest (2,), the dissimilar pair with the smallest distance;
+    X_S (d, d).
     """
     D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
     D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])
@@ -200,8 +201,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
 def _of_pairs(given: Instance, dual: Dual) -> Duals:
     """Read the dual variables "q" (t,) of the pairs of points in "q_index" (t, 2).
 
-    The dual variables of a repeated pair are added up. Pairs of one class are left out. Raises ValueError for a bad
-    "q" or "q_index".
+    The dual variables of a repeated pair are added up. Pairs of points of the same class are left out. Raises
+    ValueError for a bad "q" or "q_index".
     """
     if not isinstance(dual, Mapping) or "q_index" not in dual:
         raise ValueError(

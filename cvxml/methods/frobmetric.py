@@ -4,8 +4,8 @@ With m triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - 
 
     min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ .
 
-`problem` states it with slack variables. Triplets are an input, as in the paper. By default they combine the targets of
-a point, its nearest points of the same class, with as many nearest points of other classes.
+`problem` states it with slack variables. Triplets are an input, as in the paper. By default, each of the K nearest
+points of the same class (the targets) is combined with each of the K nearest points of other classes.
 
 Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the Frobenius norm as the
 regularizer and a hinge as the loss. The optimum is unique. A metric with a given gap is within sqrt(2 gap) of it. Gaps
@@ -100,8 +100,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, C > 0 the weight of the mean loss, triplets (t, 3). n_neighbors: targets per point, if
-    triplets are not given.
+    X (n, d), y (n,) labels, C > 0 the weight of the mean loss, triplets (t, 3). n_neighbors: the K of the default
+    triplets.
     """
     points, C = check_X(X), check_positive(C, "C")
     check_units(points, C, "C", "C s^4")

@@ -392,7 +392,10 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
 
 
 def _below(S: FloatArray, D: FloatArray) -> list[float]:
-    """Numbers a little below the smallest eigenvalue of S D by floats; [] if floats do not show that it is positive."""
+    """Candidates for a lower bound of the smallest eigenvalue of S D: the shares `LITTLE_LESS` of its value in floats.
+
+    [] if floats do not show that the eigenvalue is positive.
+    """
     try:
         with np.errstate(all="ignore"):
             least = float(_pencil(S, D)[1][-1]) ** 2
@@ -421,8 +424,8 @@ def closed_form(given: Instance) -> FloatArray:
 def _refined(given: Instance) -> FloatArray | None:
     """The optimal metric A for t = 1/2, with A S A = D, by refinement; None if floats are too coarse for it.
 
-    With B and s of `_pencil`, A is B diag(1/s) B^T by floats. The rest R = D - A S A is computed in balls. To first
-    order, the step B Y B^T with Y_ij = (B^-1 R B^-T)_ij / (s_i + s_j) removes it. The steps are summed in balls.
+    The start is B diag(1/s) B^T, with B and s of `_pencil`. A step adds B E B^T to A, where R = D - A S A and
+    E_ij = (B^-1 R B^-T)_ij / (s_i + s_j). To first order, R is then 0. A and R are computed in balls, steps in floats.
     """
     try:
         with np.errstate(all="ignore"), precision():

@@ -156,7 +156,8 @@ class Instance(NamedTuple):
     targets (p, 2): rows i, j. impostors (p, n): True if point l is an impostor for the row. n_neighbors: None if
     targets or triplets were given.
 
-    ties: the number of points with a tie for their last target. labelled: False if triplets were given.
+    ties: the number of points whose last target is as near as a point that is not their target. labelled: False if
+    triplets were given.
     """
 
     X: FloatArray  # (n, d)
@@ -243,10 +244,8 @@ def objective(given: Instance, M: FloatArray, squared: bool) -> float:
 def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
     """Return the intermediates at M (d, d), by name.
 
-    objective: (1 - mu) pull + mu push. pull: the sum of target distances.
-
-    push: the sum of xi, or of xi^2. targets (p, 2). target_distances (p,), squared. triplets (t, 3) with a slack xi
-    (t,) > 0.
+    objective: (1 - mu) pull + mu push. pull: the sum of target_distances. push: the sum of xi, or of xi^2 if `squared`.
+    targets (p, 2). target_distances (p,): squared. triplets (t, 3): those with a positive slack. xi (t,): their slacks.
 
     impostor_counts (p,): number of these triplets for each target. subgradient (d, d) of the objective.
     """
@@ -699,8 +698,8 @@ class WeightedTargets(LMNN):
 def _left_of_unsquared(method: LMNN, question: Question) -> float:
     """The relative gap of the user's metric M, to first order, if the pull has sqrt D in place of D.
 
-    sqrt D lies below its tangents D / (2 sqrt D_M) + constant. If M is optimal with the tangents, it is
-    stationary for the unsquared pull. inf if a target distance is near 0.
+    Each sqrt D is replaced by its tangent at M: D / (2 sqrt D_M) plus a constant, where D_M is D at M. The gap is that
+    of the problem with the tangents. If it is 0, M is stationary for the unsquared pull. inf if some D_M is near 0.
     """
     p = question.checked(method.instance)
     e = p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]]

@@ -53,7 +53,7 @@ UNMOVED = 1e-6  # smallest scale, per feature
 
 
 def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """The problem, quadruplet by quadruplet. Variables: "M" (d, d), and "y" (q,), one y of `comparison` for each.
+    """The problem, quadruplet by quadruplet. Variables: "M" (d, d), and "y" (q,), the y of each `comparison`.
 
     X (n, d): points. w (q,): weights of the quadruplets. A_0 (d, d): the prior.
     """
@@ -198,8 +198,8 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
     objective; D_ld; quadruplets (q, 4) and their weights, near and far distances (not squared) and residuals (q,);
-    violated, the number of positive residuals; s (q,), the dual variables that follow from the residuals; gradient
-    (d, d), NaN if M is singular.
+    violated, the number of positive residuals; s (q,), the residuals divided by the near distances, which is the "s" of
+    `dual` at the optimum; gradient (d, d), NaN if M is singular.
     """
     near = np.array([_distance(p.X, M, a, b) for a, b in p.quadruplets[:, :2].tolist()])
     far = np.array([_distance(p.X, M, c, e) for c, e in p.quadruplets[:, 2:].tolist()])

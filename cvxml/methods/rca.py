@@ -365,7 +365,7 @@ def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misr
 
 
 def _recycled(points: FloatArray) -> FloatArray:
-    """The points (n_j, d) minus their mean m, as R subtracts a vector from a matrix: it repeats m down the columns.
+    """The points (n_j, d) minus their mean m, as the language R subtracts a vector: it repeats m down the columns.
 
     Counted down the columns from 0, the k-th entry of the matrix loses the entry k mod d of m.
     """

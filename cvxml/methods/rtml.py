@@ -127,8 +127,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` (1e-9) and 1. n_neighbors:
-    targets per point, if triplets are not given.
+    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` (1e-9) and 1. n_neighbors: the
+    K of the default triplets.
     """
     points, lam, width = check_X(X), check_positive(lam, "lam"), check_number(width, "width")
     if not (width == 0 or LEAST_WIDTH <= width <= 1):

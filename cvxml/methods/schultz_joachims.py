@@ -10,9 +10,9 @@ points, and the problem is the paper's form for kernels. The metric is M = A W A
 has this form. Triplets are an input, as in the paper; by default they are made from labels.
 
 Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is 1/2 ||M||^2
-for such combinations (family/regularizers/combinations.py), and the loss is a hinge. The optimal M is unique. A metric
-with a given gap is within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns a_k of A
-are linearly independent. Gaps are relative to 1/2 ||M||^2.
+for M = A W A^T (family/regularizers/combinations.py), and the loss is a hinge. The optimal M is unique. A metric with a
+given gap is within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns a_k of A are
+linearly independent. Gaps are relative to 1/2 ||M||^2.
 
 Reference: M. Schultz, T. Joachims, Learning a distance metric from relative comparisons, NIPS 2003.
 """
@@ -122,8 +122,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, C > 0, A (d, r), by default the identity, triplets (t, 3). n_neighbors: targets per
-    point, if triplets are not given.
+    X (n, d), y (n,) labels, C > 0, A (d, r), by default the identity, triplets (t, 3). n_neighbors: K. By default, the
+    triplets combine the K nearest points of the same class with the K nearest points of other classes.
     """
     points, C = check_X(X), check_positive(C, "C")
     check_metric(points.shape[1])

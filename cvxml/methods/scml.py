@@ -124,7 +124,8 @@ def instance(
     X (n, d), y (n,) labels, beta > 0, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from
     triplets, by default `A_FEATURE` (20) times d.
 
-    n_neighbors: targets per point, if triplets are not given.
+    n_neighbors: K. By default, the triplets combine the K nearest points of the same class with the K nearest points of
+    other classes.
     """
     points, beta = check_X(X), check_positive(beta, "beta")
     check_units(points, beta, "beta", "beta / s^2")
@@ -143,8 +144,8 @@ def instance(
 def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
     """The basis (K, d): unit vectors along the differences of the pairs (i, j) and (i, l) of triplets (m, 3).
 
-    Each pair counts once, in the order of its indices; pairs of equal points are left out. If more than `count` pairs
-    remain, `count` evenly spaced ones are taken. Raises ValueError if no pair remains.
+    The pairs are sorted by their indices. Each counts once, and pairs of equal points are left out. If more than
+    `count` pairs remain, `count` evenly spaced ones are taken. Raises ValueError if no pair remains.
     """
     pairs = np.sort(np.concatenate([triplets[:, :2], triplets[:, [0, 2]]]), axis=1)
     pairs = np.unique(pairs, axis=0)
@@ -295,9 +296,9 @@ class SCML(CombinationMethod[Instance]):
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
 
     def above(self, given: Instance, M: FloatArray) -> float:
-        """beta times an upper bound of a difference: the sum of the weights minus the smallest sum that gives M.
+        """An upper bound of how much a smaller sum of weights can reduce the objective at the metric M (d, d).
 
-        The weights are those that core/bases.py computes for the metric M (d, d).
+        The objective is computed with the weights that core/bases.py finds for M. Other weights may give the same M.
         """
         return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 

@@ -32,7 +32,7 @@ MANY_POINTS = 2000  # from this many points on, distances by products are first 
 TABLE = 2**19  # entries of a table in single precision: 2 MiB, which a processor's cache holds
 SPARSE = 50  # at most one in this many pairs is computed again in double precision
 SINGLE = 2.0**-23  # twice the largest relative rounding error in single precision
-UNDERFLOW_OF_SINGLE = 1e-30  # above the error of underflow in a sum of products in single precision
+UNDERFLOW_OF_SINGLE = 2.0**-125  # twice the largest error of underflow in single precision, if it gives 0
 IN_RANGE = 1e30  # numbers and products below this do not overflow in single precision
 
 
@@ -85,7 +85,7 @@ class Points(NamedTuple):
         return z, 2 * EPS * np.abs(z) + (own[i] + own[k])[:, None]
 
     def of_columns(self, some: np.ndarray) -> Points:
-        """Only some entries of every image. some: a mask (r,)."""
+        """The points with only those entries of every image that are in the mask `some` (r,)."""
         return Points(self.high[:, some], self.low[:, some], self.error)
 
     def squares_apart(self, i: Any, k: Any) -> Twice:
@@ -113,7 +113,7 @@ class Products:
     """Squared distances by products: D_ik = length_i + length_k - 2 left_i^T right_k for pairs of points i, k.
 
     left_i and right_k are rows (r,), and length_i is the squared length of point i under the metric. The error of D_ik
-    is at most reach_i + reach_k.
+    is at most reach_i + reach_k. among (c,): the points k; None for all points.
     """
 
     left: FloatArray  # (n, r)
@@ -161,8 +161,9 @@ class Products:
     def _found_in_single_precision(self, i: Any, limit: FloatArray) -> IntArray | None:
         """The places, in a table (m, c), of all pairs with length_k - 2 left_i^T right_k below the limit of i.
 
-        The error of single precision is added to the limit, so a few other pairs are found too. None if there are few
-        points, if numbers might overflow, or if many pairs are found: then a table in double precision is as fast.
+        A place is row * c + column, for the m points i and the c points k. The limit is raised by bounds of the errors,
+        so a few other pairs are found too. None if there are few points, if numbers might overflow, or if many pairs
+        are found: then a table in double precision is as fast.
 
         limit: (m,).
         """
@@ -170,10 +171,12 @@ class Products:
         if len(length) < MANY_POINTS:
             return None
         left = np.concatenate([-2.0 * self.left[i], np.ones((len(limit), 1))], axis=1)
-        terms = np.linalg.norm(left[:, :-1], axis=1) * self._longest + np.abs(length).max()
-        if not terms.max(initial=0.0) < IN_RANGE:
+        size, columns = np.linalg.norm(left, axis=1), left.shape[1]
+        terms = size * self._longest + np.abs(length).max()
+        if not max(size.max(initial=0.0), self._longest, terms.max(initial=0.0)) < IN_RANGE:
             return None
-        error = (left.shape[1] + 10) * SINGLE * (terms + np.abs(limit)) + UNDERFLOW_OF_SINGLE
+        error = (columns + 10) * SINGLE * (terms + np.abs(limit))
+        error += columns * UNDERFLOW_OF_SINGLE * (1 + size + self._longest)
         most = (limit + 5 * reach.max() + error).astype(np.float32)[:, None]
         found, some = [], left.astype(np.float32)
         width = max(1, TABLE // max(1, len(some)))
@@ -186,7 +189,7 @@ class Products:
 
     @cached_property
     def _in_single_precision(self) -> np.ndarray:
-        """right, and length as its last column, (c, r + 1), for the points k."""
+        """The matrix (c, r + 1) in single precision with right, and length as its last column, for the c points k."""
         right, length, _ = self._second
         return np.concatenate([right, length[:, None]], axis=1).astype(np.float32)
 
@@ -346,7 +349,7 @@ def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The rounded product a b, and its rounding error, which is exact but for underflow (G. Veltkamp, T. Dekker)."""
+    """The rounded product a b, and its rounding error, exact if nothing underflows (G. Veltkamp, T. Dekker)."""
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     p = a * b
     return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)

@@ -31,9 +31,10 @@ CHANCE = f"the rank modulo {PRIME} differs from the rank over the rationals (pro
 
 
 class Cosets(NamedTuple):
-    """A group label (n,) of each point, and the dimension `rank` of the span of some differences of points.
+    """Groups of points, made by the span of some differences of points. rank: the dimension of the span.
 
-    The labels of the points i and j are equal if and only if x_i - x_j is in the span.
+    labels (n,): the number of the group of each point. Points i and j are in one group if and only if x_i - x_j is in
+    the span.
     """
 
     labels: IntArray  # (n,)
@@ -95,7 +96,7 @@ def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
 
 
 def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
-    """For each row of `among`, the index of the first row that differs from it by a vector in the span of `edges`.
+    """For each row of `among`, the index of its first row that differs from it by a vector in the span of `edges`.
 
     Everything is computed modulo the prime. dimension: the rank of `edges`.
     """

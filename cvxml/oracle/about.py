@@ -52,7 +52,7 @@ def _version(name: str) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return a number or a word as text, a dict as counts, and any other value as its shape."""
+    """Return a number or a word as text, a dict as the length of each list, and any other value as its shape."""
     if isinstance(value, (int, float, str, bool, np.number)):
         return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
     if isinstance(value, dict):

@@ -54,11 +54,12 @@ class Asked(NamedTuple):
     X, y and params are as the user gave them; given is what `Method.instance` made of them. candidate (d, d): the
     metric to judge.
 
-    components (m, d): its transform, if the user gave this one. value: the claimed objective. claim: "optimal" or
-    "stationary". tol: relative to the scale. exact: judge in exact arithmetic.
+    components: L (m, d) with M = L^T L, if the user gave L in place of the metric M. value: the claimed objective.
+    claim: "optimal" or "stationary". tol: relative to the scale. exact: judge in exact arithmetic.
 
-    diagnosed: search for the mistake that explains a refuted metric. until: the end of the search for a proof, on the
-    clock perf_counter. callback: called at each step of this search.
+    diagnosed: whether to search for the mistake that explains a refuted metric; "all" means that this search has no
+    time limit of its own. until: the end of the search for a proof, on the clock perf_counter. callback: called at each
+    step of this search.
     """
 
     method: str

@@ -83,14 +83,14 @@ def check(
     diagnosed: search for a misreading that explains a refuted metric: another problem that a program may solve by
         mistake. True: for at most eight times the processor time of our own solve, plus 2 s. A note names the parts of
         the search that were left out. "all": search everything, however long it takes. False: do not search.
-    time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
-        candidate's own convex step is one step. When the time ends, the verdict follows from the results so far.
-        Without a proof it is inconclusive. Misreadings are not searched for then.
+    time_limit: seconds for our search for a proof. The clock is checked between the steps of the search. The convex
+        step of the candidate (explained below) counts as one step. When the time ends, the verdict follows from the
+        results so far. Without a proof it is inconclusive. Misreadings are not searched for then.
     callback: called with a `cvxml.core.result.Step` (iteration, seconds, objective, lower_bound, gap) each time that
         the search measures the gap.
 
     Certified: the metric is feasible, and gap <= tol * scale + rounding. For the claim "stationary" this is the gap of
-    its convex step, or its first-order gain.
+    its convex step (the convex problem that the method solves next, from this metric), or its first-order gain.
     Refuted: the metric is not feasible, or our own metric is better by more than this. A claimed_objective is refuted
     if it is not the objective of the metric; without a metric, if it is outside the interval from our lower bound to
     our best objective. Both are judged with the same tolerance.
@@ -185,7 +185,7 @@ def _judged(asked: Asked) -> Report:
 
 
 def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> Candidate:
-    """Return the metric (size, size), and the components if the candidate was given by components."""
+    """Return the metric (size, size), and the components if the user gave these. A missing one is None."""
     if components is not None:
         return from_components(components, size), real_array(components, "components")
     return None if metric is None else as_matrix(metric, size), None

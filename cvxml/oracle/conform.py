@@ -6,9 +6,10 @@ The program gets one question, as JSON, on its standard input and answers with o
     {"answer": {...}}                                   the numbers of a part
     {"unsupported": "why"}                              the case is skipped
 A key with null counts as absent. "unsupported" beside an answer is an error.
-It is started anew for each case, in an empty folder, with few environment variables and with limits (`programs.py`).
-The program gets only the question. This is not a sandbox: it has the rights of the user who starts it. It can read all
-files of that user, including the answers in this package. Problems drawn anew (`fresh.py`) have no stored answers.
+The program is started anew for each case, in an empty folder, with few environment variables and with limits
+(`programs.py`). It gets only the question. This is not a sandbox: it has the rights of the user who starts it. It can
+read all files of that user, including the answers in this package. Problems drawn anew (`fresh.py`) have no stored
+answers.
 
 The candidate is the metric in the program's answer. If a method is not convex, its convex step at a metric is the
 convex problem that the method solves next.
@@ -55,7 +56,7 @@ class Row:
     """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error.
 
     case: its id. formula: the id of its method. gap, rel_gap: the gap, absolute and relative to the scale of the
-    problem. diagnosis: sentences on the mistakes that explain the answer.
+    problem. diagnosis: sentences on the mistakes that explain the answer, or else on those that come nearest.
 
     message: the reason of the verdict. seconds: the time of the program. expected: for an answer that may be
     unconverged, a sentence with the gap of a plain first-order program.
@@ -237,7 +238,7 @@ def _gaps(report: Report) -> tuple[float | None, float | None]:
 
 
 def as_table(rows: Sequence[Row]) -> str:
-    """Return the rows as a table: case, verdict, relative gap, seconds. Reasons follow rows that are not certified.
+    """Return the rows as a table: case, verdict, relative gap, seconds. The reason follows a row that is not certified.
 
     The last line says what the author of the program should do next.
     """

@@ -1,8 +1,8 @@
 """The rules for a claim about a convex problem, in the order in which they are tried.
 
 `METRIC` judges a metric. `REVISIONS` replaces a ruling that claims more than is proved. `CLOSE_METRIC` replaces
-"refuted" near the optimum. `VALUE` judges a claimed objective. "Our" solution, metric and gap are those of our own
-solve of the user's problem (reference.py). The candidate is the metric that the user gave.
+"refuted" by "close" near the optimum. `VALUE` judges a claimed objective. "Our" solution, metric and gap are those of
+our own solve of the user's problem (reference.py). The candidate is the metric that the user gave.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class OnMetric(NamedTuple):
     def better_by(self) -> float:
         """The objective of the metric minus the objective of our solution, computed from the two gaps.
 
-        The two gaps may have different lower bounds. Then the result is at most the difference of the objectives.
+        The two gaps may have different lower bounds. Then the difference of the objectives is returned if it is
+        smaller.
         """
         by_gaps = self.proof.gap - self.reference.gap
         return by_gaps if self.has_one_bound else min(by_gaps, self.better_by_objectives)
@@ -101,12 +102,12 @@ class OnMetric(NamedTuple):
 
     @property
     def is_close(self) -> bool:
-        """True if the gap is at most `CLOSE` of the scale."""
+        """True if the metric is feasible, and its gap, rounding included, is at most `CLOSE` of the scale."""
         return self.proof.feasibility.feasible and self.share <= CLOSE
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale. If the scale is 0 or both overflow: 0 for a gap <= 0, else inf."""
+        """gap / scale; inf if the gap is not finite. If the scale is 0: 0 for a gap <= 0, else inf."""
         if self.scale > 0:
             return self.proof.gap / self.scale if math.isfinite(self.proof.gap) else math.inf
         return 0.0 if self.proof.gap <= 0 else math.inf
@@ -248,7 +249,7 @@ class Ruled(NamedTuple):
     """A ruling on a metric, with the facts that may change it.
 
     asked: the arguments of `check`. facts: the certificate of the metric and our own solution. exact: the interval in
-    exact arithmetic, if it decided.
+    exact arithmetic, if it was computed.
 
     better_by: the exact objective of the metric minus that of our solution, if this refuted the metric in exact
     arithmetic; otherwise 0.

@@ -197,9 +197,9 @@ def told(
 
     own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
 
-    beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf.
-    It replaces `own` in the rules for the nearest problems, and for names (`_gap_to_explain`). dropped: the
-    explanations that also fit an error in a random direction, and were left out (`by_chance`).
+    beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf;
+    default: `own`. It replaces `own` in the rules for the nearest problems, and for names (`_gap_to_explain`). dropped:
+    the explanations that also fit an error in a random direction, and were left out (`by_chance`).
     """
     beside = own if beside is None else beside
 
@@ -241,9 +241,9 @@ def told(
 def _gap_to_explain(each: Explanation, own: Left, beside: Left, tol: float) -> Left:
     """Return the gap in the user's problem that the explanation `each` must make smaller.
 
-    For a metric it is `own`. A matrix that is not allowed has no gap, so `own` is inf. Then it is `beside`, the gap of
-    the nearest allowed metric, if that is a positive gap. A slip that explains why the matrix is not allowed needs no
-    comparison. `tol`: smaller gaps count as 0 (`_fits_optimum`).
+    For an allowed metric it is `own`. For a matrix that is not allowed, `own` is inf. Then it is `beside`, the gap of
+    the nearest allowed metric, if this relative gap is finite and above `tol`; else it stays inf. A slip that explains
+    why the matrix is not allowed is compared with `own` in any case.
     """
     if math.isfinite(own.share) or each.of_limits or not tol < beside.share < math.inf:
         return own
@@ -251,9 +251,9 @@ def _gap_to_explain(each: Explanation, own: Left, beside: Left, tol: float) -> L
 
 
 def _is_named(each: Explanation, own: Left, beside: Left, judge: Judge) -> bool:
-    """Return True if the report names the explanation `each`, or others without a fitted number in its place.
+    """Return True if the explanation `each` meets the rules for a name.
 
-    own, beside: as in `told`.
+    The report may still name other explanations, without a fitted number, in its place. own, beside: as in `told`.
     """
     candidate = judge.asked.candidate
     if candidate is None:
@@ -355,7 +355,7 @@ def numbers(metric: FloatArray) -> int:
 
 
 def _count(values: FloatArray) -> int:
-    """Return the number of values that are larger than `NEXT_TO_0` times the largest one."""
+    """Return the number of values with an absolute value above `NEXT_TO_0` times the largest one."""
     return int(np.count_nonzero(np.abs(values) > NEXT_TO_0 * np.abs(values).max()))
 
 
@@ -389,8 +389,8 @@ def turned(judge: Judge) -> list[FloatArray]:
 def by_chance(judge: Judge, each: Explanation, others: Sequence[FloatArray], times: float = NEARER) -> bool:
     """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
-    Then the explanation is not used. others: metrics with errors of the same size in random directions. times: the gap
-    of each other metric must be this many times larger.
+    Then the explanation is not used. others: metrics with errors of the same size in random directions. times: "nearly
+    as well" means a relative gap less than this many times that of the candidate.
     """
     if each.again is None:
         return False
@@ -474,7 +474,7 @@ def _is_chosen(each: Explanation) -> bool:
 
 
 def _capped_gap(own: Left) -> float:
-    """Return the relative gap in the user's problem, but at most 1: larger gaps do not grow like squared distances."""
+    """Return the relative gap in the user's problem, but at most 1, because the model of `luck` fits no larger gaps."""
     return min(own.share, 1.0)
 
 

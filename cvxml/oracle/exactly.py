@@ -1,7 +1,7 @@
 """The verdict on a metric in exact arithmetic: no allowance for rounding is needed.
 
 `check` calls it for exact=True. Exact arithmetic does not judge the given matrix, but the psd matrix M M^T next to it,
-with a factor M computed from the given matrix. Its interval has the objective of M M^T and a lower bound of the
+with a factor M computed from the given matrix. The exact interval has the objective of M M^T and a lower bound of the
 optimum, as fractions. The candidate is the given matrix.
 """
 
@@ -39,8 +39,8 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
 
     The candidate must be psd to the tolerance of feasibility. The scale is that of our own solution `reference`, if
     exact arithmetic certifies this solution. Otherwise `reference` may be far from the optimum, and its scale may be
-    wrong. Then the gap must also be at most the tolerance times the candidate's own scale, and a refutation must exceed
-    the larger of the two limits.
+    wrong. Then the gap must also be at most the tolerance times the candidate's own scale. And the candidate is refuted
+    only if `reference` is better by more than the larger of these two limits.
     """
     module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)

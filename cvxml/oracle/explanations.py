@@ -183,10 +183,10 @@ def _read(
 
 
 def _left_of(judge: Judge, left: Callable[[Question], float], question: Question) -> Left:
-    """Return the relative gap `left(question)`, and that of a small multiple of the metric in the same problem.
+    """Return the relative gap `left(question)`, and as `nothing` that of `SHRUNK` times the metric in the same problem.
 
-    If the metric is so small that its gap is only that of a metric near 0, the gap of the multiple is smaller. If the
-    problem has no scale, the two are equal, and the second one says nothing.
+    A metric near 0 may have a small gap only because it is near 0. Then the second gap is small too. `nothing` is inf
+    if all multiples of the metric have the same gap, or if the first gap is above `FAR`.
     """
 
     def gap(factor: float) -> float:
@@ -204,8 +204,9 @@ def _left_of(judge: Judge, left: Callable[[Question], float], question: Question
 def _has_no_scale(gap: Callable[[float], float], share: float, question: Question) -> bool:
     """Return True if every multiple of the metric has the same gap, `share`, up to rounding.
 
-    gap: a function from a factor to the gap of this multiple of the metric. It is tried for the multiples with a mean
-    squared distance of 1 and 1000 between a point and the mean. The gap of a tiny metric is another one there.
+    gap: a function from a factor to the gap of this multiple of the metric. Two multiples are compared. With them, the
+    mean squared distance of the points from their mean is 1 and 1000. If the metric has a small gap only because it is
+    near 0, these two have other gaps.
     """
     points = np.asarray(question.X, dtype=float)
     centred = points - points.mean(axis=0)
@@ -322,8 +323,8 @@ def _partly(
     """Yield the misreadings that explain `metric` in part: its relative gap in their problems is at most `part`.
 
     The smallest gap comes first. Each misreading comes with its problem, the number of fitted numbers in this problem,
-    and whether it differs from the user's problem only in a number. Misreadings as another method are left out. read:
-    the explanations by single misreadings, by name.
+    and whether it differs from the user's problem only in a number. Misreadings that solve the problem of another
+    method are left out. read: the explanations by single misreadings, by name.
     """
     for name in sorted(read, key=lambda name: read[name].left.share)[:MAX_COMBINED]:
         misreading = get(judge.method).MISREADINGS[name]
@@ -432,10 +433,10 @@ def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, ne
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
     """Return the explanation at the values of two weights with the smallest gap of `metric`.
 
-    The gap is convex in the two weights, and the slope for each weight gives the gradient. If a tangent shows that the
-    gap is large at all values of the weights, there is no explanation, and the function raises ValueError. Here "large"
-    is relative to the scales at the values tried. The scale at other values may be larger, but no verdict depends on
-    this.
+    The gap is convex in the two weights, and the slope for each weight gives the gradient. If the tangent plane at some
+    values shows that the gap is large at all values of the weights, there is no explanation, and the function raises
+    ValueError. Here "large" is relative to the scales at the values tried. The scale at other values may be larger, but
+    no verdict depends on this.
     """
     asked = [float(getattr(judge.given, name)) for name in pair]
     if min(asked) <= 0:
@@ -554,7 +555,7 @@ def of_other_features(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
 def _of_slips(
     judge: Judge, metric: FloatArray, written: Iterable[tuple[Slip, OtherProblem]], part: str
 ) -> Iterator[Explanation]:
-    """Yield the explanation of each slip with its problem. part: the name of all of them, if they are left out."""
+    """Yield an explanation for each pair in `written`. part: the name of all of them, if the time is too short."""
     for slip, other in written:
         if judge.late:
             judge.leave_out(part)
@@ -583,9 +584,10 @@ def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -
 
 
 def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, OtherProblem]]:
-    """Yield problems with rescaled features, each with the change of the metric that belongs to it.
+    """Yield pairs (slip, problem): a problem with rescaled features, and the slip that maps `metric` to its features.
 
-    The change is the identity, or maps the metric back to the features that the user gave.
+    If the program returned the metric of the rescaled features, the slip leaves it unchanged. If the program mapped its
+    metric back to the features that the user gave, the slip undoes this.
     """
     X = np.asarray(judge.X, dtype=np.float64)
     if metric.shape[0] != X.shape[1]:
@@ -612,7 +614,7 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
 
 
 def _normalised_rows(judge: Judge, X: FloatArray) -> OtherProblem | None:
-    """Return the problem with each point and query divided by its length, or None if all points have equal lengths."""
+    """Return the problem with each point and query divided by its length, or None if all lengths are nearly equal."""
 
     def normalised(points: FloatArray) -> FloatArray:
         lengths = np.linalg.norm(points, axis=-1, keepdims=True)

@@ -21,7 +21,7 @@ TABLE = Path(__file__).parent / "first_order.csv"
 
 
 class Measured(NamedTuple):
-    """A row of the table: the digest of the inputs of the case, and the relative gap after each number in `STEPS`."""
+    """A row of the table: the digest of a case's inputs, and the relative gap after each number of steps in `STEPS`."""
 
     inputs: str
     gaps: tuple[float, ...]

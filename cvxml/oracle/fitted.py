@@ -196,8 +196,8 @@ def _learns(estimator: Any) -> bool:
 def _refuse_changed(estimator: Any, given: set[str]) -> None:
     """Raise ValueError if an estimator of cvxml was changed after its fit.
 
-    The check compares the arrays that the fit made from its solution, and the parameters that `given`, the names of the
-    user's own inputs, does not contain.
+    Two things are compared with its solution: the arrays that the fit made from the solution, and the parameters.
+    given: the names of the user's own inputs; these parameters are not compared.
     """
     plain, kind = (bool, int, float, str, np.generic), type(estimator).__name__
     method = getattr(estimator, "_method", estimator.solution_.method)
@@ -225,7 +225,7 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
 
 
 def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any]) -> Fitted:
-    """Return the data, the parameters and the metric of an estimator of another package, by the names of this package.
+    """Return data, parameters and metric of an estimator of another package; the parameters keep their names there.
 
     foreign.py translates them. given: inputs that the estimator does not keep, by the names of cvxml. Raises ValueError
     if the estimator is not known or not fitted, or if X does not fit its metric.

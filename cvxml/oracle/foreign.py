@@ -128,7 +128,7 @@ def _lmnn(
 def _of_rank(method: str, rank: str = "n_components", **also: Any) -> Callable[[Fitted], Known]:
     """Return a function that maps a learner with a parameter for the largest rank to `method` and its parameters.
 
-    rank: the learner's name for it. also: further parameters of the method.
+    rank: the learner's name of this parameter. also: further parameters of the method.
     """
 
     def known(fitted: Fitted) -> Known:

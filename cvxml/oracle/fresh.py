@@ -1,8 +1,8 @@
 """Draw new problems from a seed: the golden cases with other points, so that stored answers do not fit.
 
-A case keeps its labels, its parameters and its lists of neighbours, pairs or triplets. Each entry of X gets normal
-noise with `SPREAD` times the standard deviation of its feature. Our own solver solves each new problem, and the problem
-is kept if the solution is certified. `check` then judges the answers, as for the golden cases.
+A case keeps its labels, its parameters and its lists of neighbours, pairs or triplets. Normal noise is added to each
+entry of X. Its standard deviation is `SPREAD` times that of the feature. Our own solver solves each new problem, and
+the problem is kept if the solution is certified. `check` then judges the answers, as for the golden cases.
 """
 
 from __future__ import annotations

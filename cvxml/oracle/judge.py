@@ -46,9 +46,9 @@ TOO_LATE = "no time is left for another solve"
 class Left(NamedTuple):
     """The gap of a metric in a problem: share, relative to the scale, and gap, absolute (None if it is not known).
 
-    unique: True if the optimum of the problem is unique. nothing: the relative gap of the zero metric or of the prior
-    in the same problem. The share must be clearly smaller, because in some problems every metric near one of these has
-    a small gap.
+    unique: True if the optimum of the problem is unique. nothing: the relative gap of the zero metric, of a small
+    metric, or of the prior in the same problem. The share must be clearly smaller, because in some problems every
+    metric near one of these has a small gap.
     """
 
     share: float
@@ -104,7 +104,7 @@ class Judge:
 
     @contextmanager
     def keeping(self, share: float) -> Iterator[None]:
-        """In this context, keep the share `share` of the time that is left for a later part of the search."""
+        """In this context, reserve the share `share` of the remaining time for a later part of the search."""
         end, now = self.end, time.process_time()
         self.end = now + (1 - share) * (end - now)
         try:
@@ -131,7 +131,7 @@ class Judge:
 
     @contextmanager
     def asking_only(self, enough: float) -> Iterator[None]:
-        """In this context, a relative gap above `enough` is of no use."""
+        """In this context, relative gaps above `enough` are of no use, and need not be computed."""
         before = self.enough, self.enough_to_name
         self.enough = self.enough_to_name = enough
         try:
@@ -148,7 +148,7 @@ class Judge:
         """Return the gap of `metric` in the problem `other`, by default the user's problem.
 
         The lower bound comes from our own dual variables. The result is `NOTHING_KNOWN`, a relative gap of inf, if
-        `metric` is 0 or not feasible, or if double precision cannot decide.
+        `metric` is 0 or not feasible, if double precision cannot decide, or if the scale is nearly 0.
         """
         other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
@@ -220,7 +220,7 @@ class Judge:
     def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
         """Return `base` with the value `weight` of a weight that `at` has solved before.
 
-        name: the name of the weight. The solution that is known becomes the start of a tighter one.
+        name: the name of the weight. The solution from `at` becomes the start of a tighter solve.
         """
         other, tol = at_weight(base, name, weight), min(SEARCH, self.sharp)
         rough = self.weighed[id(base), name, weight, tol][-1]
@@ -292,7 +292,7 @@ class Judge:
 
     @cached_property
     def better(self) -> FloatArray:
-        """The optimum (d, d); if the problem is not convex, the result of the convex step at the candidate."""
+        """The optimum (d, d) of the user's problem; if it is not convex, the result of the convex step."""
         if self.claim == "optimal" or self.asked.candidate is None:
             return self._optimum(self.itself, self.given, None).metric
         start = project_psd(self.asked.candidate)

@@ -46,8 +46,8 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) 
     time limit is over.
 
     If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the proved
-    gaps decide. Among these, problems are preferred in which the optimum of the user's problem is worst. For example,
-    if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
+    gaps decide. If more problems have it, those are solved in which the optimum of the user's problem is worst. For
+    example, if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
     """
     found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
@@ -111,10 +111,10 @@ def improvement(
 
 
 def left_unless_improved(judge: Judge, metric: FloatArray, other: OtherProblem) -> Left:
-    """Return the gap of `metric` in `other`, or `NOTHING_KNOWN` without a proof if a better metric makes it of no use.
+    """Return the gap of `metric` in `other`, or `NOTHING_KNOWN` if a better metric shows that it is too large.
 
-    A gap is of no use if it is above `judge.enough`. The better metric is our solution of `other`, or without one any
-    of those that are tried (`improvement`).
+    A gap above `judge.enough` is too large to be of use, so it is not computed. The better metric is our solution of
+    `other`, or a metric that `improvement` tries.
     """
     if judge.claim == "optimal" and judge.enough < 1:
         try:

@@ -14,7 +14,7 @@ SHOWN = 20  # most queries with their reasons in the report
 
 
 def of_all(reports: list[Report]) -> Report:
-    """Return one report on all queries: refuted if any report is refuted, certified if all are certified.
+    """Return one report on all queries, with their worst verdict (in order: refuted, close, inconclusive, certified).
 
     Objectives, bounds and gaps are sums over the queries. rel_gap is the largest one. The radius, which bounds the
     distance to the optimum, is the square root of the sum of squares. If the report of the worst query has a witness (a

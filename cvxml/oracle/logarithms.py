@@ -36,12 +36,12 @@ def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
 
 
 def log_sum_above(D: Sequence[int], unit: Fraction, digits: int = DIGITS) -> int:
-    """Return a hint for ln sum_k exp(unit (min D - D_k)), for whole numbers D_k. The distances are unit D_k."""
+    """Return a hint for ln sum_k exp(unit (min D - D_k)). D: the distances, as whole multiples of `unit`."""
     return hint(sum_beside_the_nearest(D, unit).log(), digits=digits)
 
 
 def sum_beside_the_nearest(D: Sequence[int], unit: Fraction) -> Any:
-    """Return sum_k exp(unit (min D - D_k)) as a ball, for whole numbers D_k. The distances are unit D_k."""
+    """Return sum_k exp(unit (min D - D_k)) as a ball. D: the distances, as whole multiples of `unit`."""
     least = min(D)
     return total([ball(unit * (least - each)).exp() for each in D])
 

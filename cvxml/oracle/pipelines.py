@@ -30,8 +30,8 @@ class Found(NamedTuple):
 def found(estimator: Any, X: Any, learns: Learns) -> Found:
     """Return the metric learner in `estimator`, and X transformed by the fitted steps before it.
 
-    A Pipeline is searched for the last step that learns a metric, a search is replaced by its best_estimator_. Both may
-    be nested. Any other estimator is returned with X. If X is None, only the learner is found.
+    In a Pipeline, the last step that learns a metric is taken; in a search such as GridSearchCV, best_estimator_. Both
+    may be nested. Any other estimator is returned with X. If X is None, only the learner is found.
 
     learns: a function that tells whether a step is a metric learner.
 

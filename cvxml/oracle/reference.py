@@ -40,8 +40,8 @@ def reference(
 
     metric: (d, d), the metric to judge, or None if only a value is judged. tol: the tolerance of the judgement.
 
-    known: an earlier reference for the same problem; it is the result if it is enough, and else the start. options:
-    further arguments of `Method.solve`.
+    known: an earlier reference for the same problem. It is returned if it is tight or clearly refutes `metric`;
+    otherwise it is the warm start. options: further arguments of `Method.solve`.
     """
     iterates = method.MAX_ITER > 1  # a closed form is tight at once and takes no warm start
     if (

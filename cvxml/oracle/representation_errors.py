@@ -28,8 +28,8 @@ class Slip(NamedTuple):
 
     fit: the corrected metric in words, with the fitted number.
 
-    exactly: True if the corrected metric must be optimal up to the tolerance. The matrix itself is no metric then, so
-    its gap, which other slips are compared with, is not known.
+    exactly: True if the slip is named only if the corrected metric is optimal up to the tolerance. This is so for a
+    matrix that is not a metric, because it has no gap of its own to compare with.
 
     of_limits: True if the slip explains why a matrix is not an allowed metric, for example because it exceeds a budget.
     """
@@ -105,8 +105,9 @@ def _multiple(allowed: Callable[[FloatArray], FloatArray], metric: FloatArray) -
 def _is_rounded(metric: FloatArray) -> bool:
     """Return True if rounded decimals explain that the matrix is not psd: then a projection need not be missing.
 
-    The decimals are those of the shortest texts of its entries. They are rounded if no entry has more than `FEW_DIGITS`
-    digits. Each entry then has an error of at most half a unit of its last digit.
+    Each entry is written as its shortest decimal text. If no text has more than `FEW_DIGITS` digits, the entries may be
+    rounded, with errors of at most half a unit of their last digits. The result is True if such errors can be as large
+    as the distance of the matrix from the psd matrices.
     """
     texts = [Decimal(repr(float(entry))).as_tuple() for entry in metric.ravel()]
     if max(len(text.digits) for text in texts) > FEW_DIGITS:

@@ -1,7 +1,8 @@
-"""Recompute the proof of a saved solution. The file gives only the problem; its claims are not used as facts.
+"""Recompute the proof of a saved solution from its problem, metric and dual variables.
 
-The problem is the data, the parameters, and the lists that are parameters. Lists that follow from other fields are
-computed again and must be equal: the neighbours, and the parameters in the field `derived`.
+All other values in the file are claims: they are compared with the proof, and not used as facts. The problem is the
+data, the parameters, and the lists that are parameters. Lists that follow from other fields are computed again and must
+be equal: the neighbours, and the parameters in the field `derived`.
 """
 
 from __future__ import annotations
@@ -317,7 +318,7 @@ def upper(proof: Certificate) -> float:
     """Return an upper bound of the exact relative gap, rounding included.
 
     If the proof consists of first derivatives, this bounds the first-order gain relative to the scale instead. inf if
-    the scale is 0 and the rounding error is not.
+    the scale is 0 and the gap plus rounding is not.
     """
     if proof.parts:
         return max(map(upper, proof.parts))

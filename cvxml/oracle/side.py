@@ -10,9 +10,9 @@ that of `certify --exact` to the last digit, with these exceptions:
 
 - The entries for the tree of gerrymandering (methods/ssvm/exact_tree.py), for GLML (methods/glml/rational.py) and the
   logarithms of MCML, BoostMetric and LDML (logarithms.py) are rounded outward.
-- NCA (side_nca.py) has rational numbers below the weights of its convex step besides.
+- NCA (side_nca.py) also has rational numbers below the weights of its convex step.
 - The checker itself rounds the roots of MMC outward.
-- GMML has the product F of S and its dual variable in place of the dual variable.
+- GMML has the matrix F = S Y (`_of_mean`) in place of its dual variable Y.
 - ITML, SDML and LSML have logarithms of determinants (side_logdet.py).
 
 The functions of this file return entries, {name of a field: its value}. `duals` are the dual variables as fractions, A
@@ -120,8 +120,8 @@ def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]
     """Return the entries for MCML, with a softmax for each point i: [i, shares, logarithm of the sum at the metric].
 
     The shares are a list of [k, logarithm of the dual variable of i and k, this dual variable]. The last number is the
-    logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one. The class
-    means of MCML are multiples of 1/over.
+    logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one. The weight 1 /
+    (n_c - 1) in the mean of a class of n_c points is a multiple of 1/over too.
     """
     rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -158,8 +158,8 @@ def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for the convex step of gerrymandering at the metric.
 
-    "latent" has the set h* of each point, which the step keeps fixed. "prices" has for each point the sets with a
-    positive dual variable, each with this dual variable.
+    "latent" has for each point the set h* that the step keeps fixed: the best neighbours that let its class win the
+    vote. "prices" has for each point the sets with a positive dual variable, each with this dual variable.
     """
     family, duals, latent = exact_step(p, saved.metric, saved.dual)
     over, whole = _over(duals)
@@ -203,8 +203,8 @@ def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for GLML at one query: the matrix B (d, d), "trace" and "scale".
 
-    "trace" is a lower bound of tr M B for every feasible M. "scale" is a factor c for which c A^-1 is feasible, where A
-    is the metric.
+    A matrix M = A^-1 is feasible if its determinant is at least 1. "trace" is a lower bound of tr M B for every
+    feasible M. "scale" is a factor c for which c A^-1 is feasible, where A is the metric.
     """
     if not p.one:
         raise ValueError("the verified checker takes one query of glml; solve for each query alone")
@@ -218,7 +218,10 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one denominator."""
+    """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one denominator.
+
+    S (d, d) is the sum of (x_i - x_j)(x_i - x_j)^T over the similar pairs, plus a multiple of the inverse prior.
+    """
     if p.t != 0.5:
         raise ValueError(f"the verified checker takes gmml with weight=0.5, not weight={p.t:g}")
     Y, at = symmetric_whole(gmml.to_domain(p, dual_array(saved.dual, "Y", p.prior.shape)))
@@ -235,9 +238,9 @@ def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
 def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
     """Return the entries for LDML: the threshold b at the metric, and four numbers for each pair, similar pairs first.
 
-    A pair has a distance D at the metric, a weight w in the objective, and a dual variable a. Its four numbers are ln(1
-    + exp(-|D - b|)), ln(a / w), ln(1 - a / w) and a. If the problem counts the pairs of a point with itself, they share
-    the last entry.
+    A pair has a distance D at the metric, a weight w in the objective, and a dual variable a. Its four numbers are
+    ln(1 + exp(-|D - b|)), ln(a / w), ln(1 - a / w) and a. If the problem counts the pairs of a point with itself, they
+    share the last entry.
     """
     loss, rows = cast(Logistic, family.terms[0].loss), cast(Labelled, family.terms[0].rows)
     regularizer = cast(Linear, family.regularizer)
@@ -266,7 +269,7 @@ def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
     """Return the common denominator of the dual variables and `others`, and a function that writes a number over it.
 
-    Both are hexadecimal texts: the denominator, and the result of the function, the numerator.
+    The denominator, and the numerators that the function returns, are hexadecimal texts.
     """
     over = math.lcm(*(price.denominator for price in (*duals.a.tolist(), *others)))
     return hex(over), lambda price: hex(int(price * over))
@@ -289,8 +292,8 @@ def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArr
     """Return the entries for a metric that is a combination of given rank-one matrices, A = sum_k w_k b_k b_k^T.
 
     "weights" has the w_k. For Schultz and Joachims, "paid" has the weights z_k, over their own denominator, of the
-    matrix sum_k z_k b_k b_k^T that proves the bound. X, G: the points, and the weights of pairs in the sum of the dual
-    variables times their matrices.
+    matrix sum_k z_k b_k b_k^T that proves the bound. X: the points. G: the sum of the dual variables times their
+    matrices, as weights on pairs of points.
     """
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):
@@ -312,11 +315,11 @@ def _columns(L: FloatArray) -> list[list[float]]:
 
 
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
-    """Return vectors u for the lower bound of a Frobenius regularizer; an empty list for other regularizers.
+    """Return the vectors u for the lower bound of a Frobenius regularizer; an empty list for other regularizers.
 
     G is the sum of the dual variables times their matrices, as weights on pairs of the points X. The sum G + sum u u^T
-    is nearly the psd part of G. The field "rest" states how the checker treats the remainder: "psd" (it must be psd),
-    or "norm" (its Frobenius norm enters the bound).
+    is nearly the psd part of G. Then the field "rest" is "norm": the Frobenius norm of this sum enters the bound.
+    Without vectors it is "psd": the checker must prove a matrix psd, which is -G for a Frobenius regularizer.
     """
     if not isinstance(regularizer, Frobenius):
         return NO_VECTORS
@@ -327,7 +330,10 @@ def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
 
 
 def _of_triplets(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
-    """Return [i, j, l, dual variable] for each triplet with a positive dual variable, sorted by target j, then by l."""
+    """Return [i, j, l, dual variable] for each triplet with a positive dual variable.
+
+    They are sorted by the place of the pair (i, j) in the list of targets, and then by l.
+    """
     order = np.argsort(duals.key)
     priced = Duals(duals.a[order], duals.key[order])
     rows: Any = family.terms[0].rows

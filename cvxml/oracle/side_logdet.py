@@ -6,8 +6,8 @@ an interval for the optimum. Every number in the entries is an integer, written 
 The lower bound of each method contains log det Z for a matrix Z that the dual variables determine, and its objective
 contains log det A for the metric A. The checker does not compute logarithms, so the file gives two upper bounds:
 "log_bound" of -log det Z, and "log_metric" of -log det A. They are divided by "logs_over" = 2^DIGITS. For SDML
-Z = S + U. For ITML and LSML, with the prior A_0, they are upper bounds of -log det(A_0 Z) and of
--(log det A - log det A_0).
+Z = S + U, where S follows from the data and U is the dual variable. For ITML and LSML, with the prior A_0, they are
+upper bounds of -log det(A_0 Z) and of -(log det A - log det A_0).
 
 The dual variables are also integers. They are divided by the integer in the field "over":
 
@@ -116,7 +116,7 @@ def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: F
 
 
 def _of_quadruplets(given: lsml.Instance, _: Family, duals: Sequence[Duals], __: FloatArray) -> Rows:
-    """Return for each quadruplet of LSML no logarithms, and its two dual variables (module docstring)."""
+    """Return for each quadruplet an empty tuple of logarithms, and its two dual variables (module docstring)."""
     found, half = dict(zip(duals[0].key.tolist(), duals[0].a.tolist(), strict=True)), len(given.counts)
     of = {place: (-found.get(k, 0), found.get(half + k, 0)) for k, place in enumerate(given.counts.tolist())}
     prices = (of.get(k, (0, 0)) for k in range(len(given.quadruplets)))

@@ -9,12 +9,12 @@ w_ik = p_ik / p_i on its class. The lower bound has rows q_i of the simplex. The
 
 with lesser and share over 2^WHOLE, and the logarithms z, v and z_k over 2^DIGITS:
 
-- lesser is below c_i w_ik for k in the class of i. For other k it is below p_ik for criterion f, because the sum of
-  these numbers bounds p_i from above; it is 0 for g.
+- lesser is below c_i w_ik for k in the class of i. For other k it is below p_ik for criterion f, because 1 minus the
+  sum of these numbers is an upper bound U of p_i; it is 0 for g.
 - share is c_i q_ik up to rounding. The shares of i have the same sum as `lesser` over the class of i.
 - z is at least the logarithm of the sum of exponentials in the softmax, each divided by the largest one.
-- v is for f at least log(1 / U), where U is the upper bound of p_i. For g it is at least log(1 / p_i), where numerator
-  and denominator of p_i are each divided by their largest term.
+- v is for f at least log(1 / U). For g it is at least log(1 / p_i), where numerator and denominator of p_i are each
+  divided by their largest term.
 - z_k is at least log(share + 1 - sum of `lesser` over all k), and 0 if the share is 0.
 """
 
@@ -40,7 +40,7 @@ Lesser = dict[int, dict[int, int]]
 
 
 def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]:
-    """Return the entries for NCA, and the result of exact arithmetic (the convex step and its rows) that they round.
+    """Return the entries for NCA, and the convex step and its rows in exact arithmetic, which the entries round.
 
     Call it within `precision()` of cvxml/core/balls.py, which sets the digits of real numbers. p: the checked inputs.
     Raises ValueError for a limited rank or a similarity.

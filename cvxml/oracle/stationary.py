@@ -169,8 +169,9 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
 def _not_exact(interval: Exact, proof: Certificate, own: float, scale: float) -> str:
     """Return why the exact `interval` of M M^T decides nothing on the candidate, as a sentence; empty if it decides.
 
-    proof: the certificate of the candidate. own: the largest gain of its step that is allowed. scale: the scale of the
-    problem. If the scale is 0, the interval must have a gap of exactly 0, at the candidate itself.
+    M M^T is the psd matrix next to the candidate that exact arithmetic judges (exactly.py). proof: the certificate of
+    the candidate. own: the largest gain of its step that is allowed. scale: the scale of the problem. If the scale is
+    0, the interval must have a gap of exactly 0, at the candidate itself.
     """
     if scale > 0:
         # if rounding is large, double precision cannot show that M M^T and the given matrix agree

@@ -83,7 +83,7 @@ def verify(
 
     say: called with a line of text before each solve. chosen: the cases to run; None: those of all methods.
 
-    solvers: names of `SOLVERS`, with "fast"; each runs where the method has it.
+    solvers: some of `SOLVERS`; "fast" must be among them. A solver is left out for methods that do not have it.
     """
     run = cases() if chosen is None else chosen
     for k, case in enumerate(run, start=1):
@@ -122,7 +122,7 @@ def _row(case: Case, say: Callable[[str], None], place: str, solvers: Sequence[s
 
 
 def _rel_gap(proof: Certificate) -> float:
-    """Return the relative gap of the problem or of its convex step; the first-order residual if there is no step."""
+    """Return the relative gap of a convex problem or of the convex step; without a step, the first-order residual."""
     if proof.step is None and proof.stationarity is not None:
         return proof.stationarity.relative
     return (proof.step or proof).rel_gap

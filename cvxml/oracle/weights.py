@@ -61,7 +61,7 @@ class Tried(NamedTuple):
         return (max(self.gap, 0.0) + self.rounding) / self.scale if self.scale > 0 else math.inf
 
     def at_least(self, weight: float) -> float:
-        """Return a lower bound of the gap at another weight, from the tangent."""
+        """Return a lower bound of the gap at another weight, from the tangent at this one."""
         return self.gap + self.slope * (weight - self.weight)
 
 
@@ -69,7 +69,7 @@ Try = Callable[[float], Tried]
 
 
 def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...]:
-    """Return the tried values of the weight, in their order, on the way to the smallest gap.
+    """Return the values of the weight that were tried on the way to the smallest gap, in the order of the tries.
 
     Returns an empty tuple if the gap is large at every weight. 0 < asked < most.
 
@@ -230,9 +230,9 @@ def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> l
 
     ends: an interval of weights. given: the checked inputs, with points (n, d). If `most` is a number, the factor is
     that of the odds. The factors tried are 2, n, d, products such as n (n - 1)/2, the number of triplets, and their
-    inverses. If the interval contains none of them, or more than one, the list is empty. A wide interval only contains
-    the ratio. A single weight is known up
-    to `ONE_WEIGHT`.
+    inverses. If the interval contains none of them, or more than one, the list is empty. For a wide interval, the
+    sentence says only that the factor is in the interval. If the interval is one weight, its factor may be off by the
+    share `ONE_WEIGHT`.
     """
     n, d = given.X.shape
     low, high = (_logit(weight, most) - _logit(asked, most) for weight in ends)

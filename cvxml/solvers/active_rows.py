@@ -46,9 +46,9 @@ CG = Limits(steps=40, residual=0.3)
 
 
 class Active(NamedTuple):
-    """The t rows of the loss that a solver holds, and the p pairs (i, j) of points Y (n, r) that these rows contain.
+    """The rows t of the loss that a solver holds, and the pairs p = (i, j) of points Y (n, r) that these rows contain.
 
-    B: the constants B_tp, a csr_array (t, p). i, j: (p,), sorted by i and then by j.
+    B: the constants B_tp, a csr_array with a row for each t. i, j: the points of each pair, sorted by i and then by j.
     """
 
     Y: FloatArray
@@ -179,9 +179,9 @@ class Curvature:
     taken in coordinates in which the metric M = L L^T is I. The columns of L (r, r) must be orthogonal, with the
     longest first. Then the first coordinates contribute most of H.
 
-    x and b are vectors svec(S) of symmetric matrices S (r, r). If the diagonal of H is about tau for all entries of S
-    between the last coordinates, H is replaced by its diagonal for these entries. Conjugate gradients then act only on
-    the p entries in the first rows of S, which come first in svec(S).
+    x and b are vectors svec(S) of symmetric matrices S (r, r). `solve` may choose a number f < r such that the diagonal
+    of H is close to tau for all entries S_ab with a, b > f. For these entries, H is replaced by its diagonal. Conjugate
+    gradients then act only on the p entries in the first f rows of S, which come first in svec(S).
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
@@ -198,7 +198,7 @@ class Curvature:
         self.scale = np.where(self.at[0] == self.at[1], 1.0, ROOT2)
 
     def along(self, x: FloatArray) -> FloatArray:
-        """<V_t, S> (t,), for the S that has the entries x (p,) of svec(S) in its first rows, and 0 elsewhere."""
+        """The values <V_t, S> (t,) of the rows. The first p entries of svec(S) are x (p,), and the others are 0."""
         rows, columns = self.at
         S = np.zeros((self.r, self.first))
         S[columns, rows] = x / self.scale
@@ -206,7 +206,7 @@ class Curvature:
         return self.rows.along(S)
 
     def total(self, y: FloatArray) -> FloatArray:
-        """The entries (p,) of svec(sum_t y_t V_t) in the first rows of the matrix, for weights y (t,)."""
+        """The first p entries of svec(sum_t y_t V_t), for weights y (t,) of the rows."""
         rows, columns = self.at
         whole = self.first == self.r
         S = self.rows.total(y) if whole else self.rows.total_with(y, self.rows.Y[:, : self.first])
@@ -221,7 +221,8 @@ class Curvature:
         """The x with H x = b: by a direct method if the rows or the entries of b are few, else by conjugate gradients.
 
         b: svec of a symmetric matrix (r, r). If conjugate gradients do not end within `limits`, the direct solution is
-        used, provided that there are at most `MAX_ROWS_STORED` rows or entries.
+        used, provided that there are at most `MAX_ROWS_STORED` rows or entries. Otherwise their last iterate is
+        returned.
         """
         p, few = len(b), min(len(b), self.rows.B.shape[0])
         if few <= MAX_ROWS_DIRECT:

@@ -186,7 +186,7 @@ class BoxDual(ConeDual):
 
 
 def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
-    """The matrices sum_p w_pb e_p e_p^T (m, d, d) for b = 1, ..., m. e_p: the rows of E (p, d). w: (p, m)."""
+    """The matrices sum_p w_pb e_p e_p^T (m, d, d) for each column b of w (pairs, m). e_p: the rows of E (pairs, d)."""
     S: FloatArray = np.stack([weighted(E, own) for own in w.T])
     return S
 
@@ -194,7 +194,7 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 class Boxed:
     """A run of the solver of cone_dual.py on the dual problem `dual`.
 
-    It begins at the point with the smallest dual objective: a = 0, a = high (or low where high is 0), or the dual
+    It begins at the point with the smallest dual objective among a = 0, a = high (or low where high is 0), and the dual
     variables `start`, which are given for each loss of the family.
     """
 
@@ -228,7 +228,7 @@ class Boxed:
             yield from points
 
     def _of(self, search: Search) -> Iterator[At]:
-        """The points of a search from the present one on, without this one."""
+        """The points of `search` after its start, which is the present point."""
         start = self.dual.at(self.at.v)
         return (at for at, _ in islice(search.points(start), 1, None))
 

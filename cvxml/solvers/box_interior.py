@@ -1,12 +1,13 @@
 """The rows of the interior-point method (interior_point.py) for dual variables in a box, the problem of box_dual.py.
 
-Row t has the value v_t = <V_t, M> and the dual variable a_t with low <= a_t <= high. Its distances to the ends of the
-box, p = a - low and q = high - a, have the multipliers y and z. At the optimum
+Row t has the value v_t = <V_t, M> and the dual variable a_t with low <= a_t <= high. The distances of a to the ends of
+the box, p = a - low and q = high - a, have the multipliers y and z. g is the width of a smoothed hinge, else 0. At the
+optimum
 
     v + g a - 1 = y - z,      p y = 0,      q z = 0.
 
-A step dM of the metrics leads to da = theta (h - <V, dM>) with theta = 1 / (g + y / p + z / q). So row t of B is V_t
-times the square root of theta_t.
+A step dM of the metrics leads to da = theta (h - <V, dM>) with theta = 1 / (g + y / p + z / q). Here h does not
+depend on dM. So row t of B is V_t times the square root of theta_t.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from cvxml.solvers.scaling import Scaling
 class BoxProblem(Protocol):
     """The problem of box_dual.py, with m metrics (d, d) and t rows.
 
-    A row is a sum of squared distances: v = B D, and D_p is the sum over the metrics of share times squared length of
-    the row p of E.
+    The values of the rows are v = B D. D_p is the squared length of the row p of E, summed over the metrics with the
+    weights `shares`. The matrices G are linear(a) - C.
     """
 
     lam: float
@@ -42,7 +43,7 @@ class BoxProblem(Protocol):
         """sum_t a_t V_t (m, d, d)."""
 
     def values(self, M: FloatArray) -> FloatArray:
-        """v (t,) of the metrics M (m, d, d)."""
+        """The values v (t,) of the rows in the metrics M (m, d, d)."""
 
 
 class BoxRows(Rows):
@@ -89,7 +90,7 @@ class BoxRows(Rows):
         return self.of.linear(self.theta * self._h(rests))
 
     def _h(self, rests: Sequence[FloatArray]) -> FloatArray:
-        """h (t,) of the module docstring."""
+        """h (t,) of the module docstring. rests: the wanted changes (t,) of the products p y and q z."""
         (p, _), (q, _) = self.at
         h: FloatArray = rests[0] / p - rests[1] / q - self.rest
         return h

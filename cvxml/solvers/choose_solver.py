@@ -2,8 +2,8 @@
 
 Two kinds of problems are solved:
 - a regularizer with hinges. The regularizer is <C, M>, ||M||^2, or a sum or a norm of weights of given vectors.
-- the largest smallest distance of given pairs, within a budget: the sum of the squared distances over similar pairs is
-  at most 1.
+- a budget: the smallest distance of given pairs is maximized, and the sum of the squared distances over similar pairs
+  is at most 1.
 
 Solvers rescale the points, and give no proof. A certificate proves the gap. It is computed after every step if the
 solver does not estimate its gap, else when this estimate is at most the tolerance.
@@ -117,7 +117,7 @@ ONE_TERM = (
 
 
 def check_solvable(family: Family) -> None:
-    """Raise TypeError if `search` has no solver for these terms. The Frobenius norm has its own check (box_dual.py)."""
+    """Raise TypeError if `search` has no solver for the losses. The Frobenius norm has its own check (box_dual.py)."""
     for regularizer, losses, rows in ONE_TERM:
         if isinstance(family.regularizer, regularizer) and len(family.terms) == 1:
             (term,) = family.terms
@@ -152,9 +152,10 @@ def search(task: Task) -> Found:
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """Run the solver `at`, and return its result, or M = 0 if only M = 0 is certified, or if it is better.
+    """Run the solver `at`, and return its result, or M = 0.
 
-    M = 0 is judged with the dual variables of the result. phase: the name of the solver in the history.
+    M = 0 is returned if the result is not certified, and M = 0 is certified or has a smaller objective. M = 0 is judged
+    with the dual variables of the result. phase: the name of the solver in the history.
 
     patience: the number of steps without a smaller gap after which the solver stops.
     """

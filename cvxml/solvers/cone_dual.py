@@ -16,9 +16,9 @@ where `reach` limits the length of the step for each entry of v. A step that lea
 quadratic model is minimised again on the smaller face, without a product with the data. A few gradient steps between
 two rounds let constraints enter and leave.
 
-A batch of gradient steps takes about as long as a Newton round, up to a limit. The lengths depend on operation counts
-and never on a clock, so results are reproducible. Every iterate is feasible, so each gap is that of a feasible A and a
-feasible v.
+A batch of gradient steps takes about as long as a Newton round, up to a limit. The size of a batch depends on counts of
+operations and never on a clock, so results are reproducible. Every iterate is feasible, so each gap is that of a
+feasible A and a feasible v.
 """
 
 from __future__ import annotations
@@ -91,10 +91,11 @@ class ConeDual(ABC):
     ) -> FloatArray:
         """The rows of B (p, q) for p entries of v.
 
-        B B^T is the Hessian of the first term of the dual for these entries. entries: their places, one array (p,) for
+        B B^T is the Hessian of the first term of the dual for these entries. entries: their indices, one array (p,) for
         each axis of v. vectors: the eigenvectors of G.
 
-        along: the derivative of P_+ for each G. B includes the factor `sign`.
+        along: the derivative of P_+ for each G, as weights on q pairs of eigenvectors in all. B includes the factor
+        `sign`.
         """
 
     @abstractmethod
@@ -145,7 +146,7 @@ class ConeDual(ABC):
 
 
 class At:
-    """A feasible v with its image, the eigenvalues and eigenvectors of G, and the margins <A, V_t> of the metric A."""
+    """A feasible v, its image, the eigenvalues and eigenvectors of G, and the `margins` (ConeDual) of its metric A."""
 
     def __init__(self, dual: ConeDual, v: FloatArray, image: FloatArray):
         self.dual, self.v, self.image = dual, v, image
@@ -191,8 +192,8 @@ class At:
         """An upper bound of 2 (q(new) - q(old) - slope), for the quadratic part q of the dual objective.
 
         q is a function of the image. old: the image of this point. new: `new_image`. slope: the derivative of q at the
-        old image, in the direction new - old. The bound is ||new - old||^2 / lam, because P_+ is nonexpansive. If it
-        exceeds `enough`, the value itself is computed.
+        old image, in the direction new - old. A first bound is ||new - old||^2 / lam, because P_+ is nonexpansive. If
+        it exceeds `enough`, the value itself is computed, and the result is the smaller of both.
         """
         dual, change = self.dual, new_image - self.image
         bound = float(np.sum(change**2)) / dual.lam
@@ -213,8 +214,8 @@ class At:
 class OwnMetric(At):
     """A feasible v with any psd metric M, instead of P_+(G) / lam.
 
-    Near the optimum, an interior-point method has M and v with a small gap. Its M is often far closer to the optimum
-    than P_+(G) / lam, because a small error of v changes P_+(G) by the square root of this error.
+    Near the optimum, an interior-point method has M and v with a small gap. The gap of P_+(G) / lam and v is often far
+    larger: if the dual objective of v has the error e, P_+(G) may have an error of about the square root of e.
     """
 
     def __init__(self, dual: ConeDual, v: FloatArray, M: FloatArray):
@@ -231,7 +232,10 @@ class OwnMetric(At):
 
     @cached_property
     def gap(self) -> float:
-        """The gap of v, plus lam/2 ||M||^2 - <M, G> + ||P_+(G)||^2 / (2 lam) as a sum of terms >= 0."""
+        """The duality gap of M and v: `dual.gap` plus the gap of the regularizer.
+
+        The latter is lam/2 ||M||^2 - <M, G> + ||P_+(G)||^2 / (2 lam), computed as a sum of terms >= 0.
+        """
         dual, Q = self.dual, self.vectors
         with np.errstate(over="ignore", invalid="ignore"):
             seen = np.swapaxes(Q, -1, -2) @ self.M @ Q
@@ -311,7 +315,7 @@ class Model:
 
 
 def newton_point(model: Model | None) -> FloatArray | None:
-    """The feasible point with the smallest value of `model`, among a few projected Newton steps.
+    """The feasible point with the smallest value of `model`, among the results of a few projected Newton steps.
 
     None if there is no model, or if no step is possible because the face is a single point.
     """
@@ -381,7 +385,7 @@ class Search:
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:
         """Take the next gradient steps of `states`, until they cost as much as a Newton round. Returns the last point.
 
-        Some of the points are yielded, with the kind "gradient".
+        Their number stays within `batch`. Every `CHECK_EVERY`-th point is yielded, with the kind "gradient".
         """
         for count, state in enumerate(states, start=1):
             self.iteration += 1
@@ -450,9 +454,10 @@ class Search:
 
 
 def patience_for(dual: ConeDual, rows: int, d: int, metrics: int = 1) -> float:
-    """The number of gradient steps and Newton rounds before an interior-point method: `PATIENCE`, or more.
+    """The number of gradient steps and Newton rounds before an interior-point method.
 
-    So many steps take about as long as the 40 iterations of that method. Returns inf if its equations are too large.
+    It is `PATIENCE`, or more if the 40 iterations of that method take longer: then it is the number of gradient steps
+    that take as long. It is inf if the equations of that method are too large.
 
     rows: the number of rows of its equations. d: the number of features. metrics: the number of metrics.
     """

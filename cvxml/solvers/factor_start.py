@@ -11,7 +11,7 @@ L. But suppose that its gradient is 0, and that the slopes a_t of the hinges are
     sum_t a_t V_t <= I  (I minus the sum is psd).
 
 Then L L^T is a minimum over all metrics, with the smoothed hinge. If an eigenvalue of the sum is above 1, its
-eigenvector becomes a column of L.
+eigenvector may become a column of L.
 
 A step needs products with the k columns of L only. Newton's method in multipliers.py needs all of M, but ends at a
 smaller gap. So it continues from M and a. Nothing is proved here.
@@ -165,7 +165,7 @@ class FactorStart:
         return L.reshape(self.L.shape)
 
     def _join(self, directions: FloatArray) -> None:
-        """Add the unit vectors `directions` (r, m) to the columns of L, without those nearly in the span of L."""
+        """Add columns to L: short multiples of the unit vectors `directions` (r, m) that are not nearly in its span."""
         within = np.linalg.lstsq(self.L, directions, rcond=None)[0]
         new = np.linalg.norm(directions - self.L @ within, axis=0) > OUTSIDE
         if new.any() and self.L.shape[1] < len(self.L):

@@ -24,8 +24,8 @@ OWN = 0.5  # a Newton step moves a row by about this fraction of its cap, if no 
 class Face(NamedTuple):
     """Orthonormal directions that stay on the face of a point.
 
-    entries: the entries of v that move, as arrays (p,), one for each axis of v.
-    basis: an array or csr_array (m, p) with a row for each direction; None if each entry moves alone.
+    entries: the indices of the p entries of v that move, one array (p,) for each axis of v. basis: an array or
+    csr_array (m, p) with a row for each direction; None if each entry moves alone.
     """
 
     entries: tuple[IntArray, ...]
@@ -54,7 +54,7 @@ class FeasibleSet(ABC):
 
     @abstractmethod
     def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
-        """The nearest feasible point. With `at`: the nearest point with zeros at the zeros of `at`."""
+        """The feasible point nearest to v. With `at`: the nearest one that is 0 wherever `at` is 0."""
 
     @abstractmethod
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
@@ -65,9 +65,10 @@ class FeasibleSet(ABC):
         """The directions that stay on the face of v, restricted to the entries in the mask `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """The step length of a Newton step for each entry, in the shape of v: `most`, or less.
+        """The length of a Newton step for each entry of v. It is `most`, or less in a subclass.
 
-        An entry without curvature moves by minus its gradient times this length. Curvature makes the step shorter.
+        most: broadcast against v. If the objective has no curvature in an entry, the step is minus the gradient times
+        the length. Curvature makes the step shorter.
         """
         return np.broadcast_to(most, v.shape)
 
@@ -119,9 +120,9 @@ class Simplices(FeasibleSet):
 
 
 class TwoSides(FeasibleSet):
-    """Rows v >= 0 in which the entries with sign > 0 and the entries with sign < 0 have equal sums, at most cap.
+    """Rows v >= 0 with two sides: the entries with sign > 0 and those with sign < 0. Both have the same sum <= cap.
 
-    Entries with sign 0 are 0.
+    sign: in the shape of v. Entries with sign 0 are 0.
     """
 
     def __init__(self, sign: FloatArray, cap: float):
@@ -138,7 +139,7 @@ class TwoSides(FeasibleSet):
         return total
 
     def full(self, total: FloatArray) -> np.ndarray:
-        """A mask of the rows: True if the sum of the row in `total` (rows,), that of one side, is at the cap."""
+        """A mask (rows,) of the rows at the cap. total (rows,): the sum of one side of each row."""
         full: np.ndarray = total >= self.cap * (1 - 1e-13)
         return full
 
@@ -146,7 +147,7 @@ class TwoSides(FeasibleSet):
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """A mask of the positive entries, in rows where two or more of them can move without a change of the sums."""
+        """A mask of the positive entries, in rows with at least two of them. At the cap: at least two on one side."""
         u, w = (v > 0) & self.up, (v > 0) & self.down
         most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
         moves: np.ndarray = (u | w) & (most > 1)[:, None]
@@ -162,12 +163,12 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """The step length of a Newton step for each entry: `most`, or less in a row that would move too far.
+        """The length of a Newton step for each entry of v: `most`, or less in a row that would move too far.
 
-        An entry without curvature moves by minus its gradient times this length, and a row may move by about half its
-        cap. The objective has a small curvature in a row with short differences of points. Without this limit such a
-        row would move by many times its cap, and other rows would move against it. After the projection, both would be
-        wrong.
+        In a row without curvature, the entries move by about half of the cap at most. The objective has a small
+        curvature in rows with short differences of points. Without the limit, such a row would move by many times the
+        cap, and other rows would move to balance it. The projection would then leave both kinds of rows at wrong
+        points.
         """
         signed, positive = self.sign * slope, v > 0
         u, w = _spread(signed, positive & self.up), _spread(signed, positive & self.down)
@@ -188,7 +189,8 @@ def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | N
 
     They are Helmert contrasts: m - 1 directions for a group of m entries.
 
-    group (p,): the label of each of the `entries`, which are given by one array (p,) for each axis of v.
+    group (p,): the number of the group of each entry. entries: the indices of the p entries, one array (p,) for each
+    axis of v.
     """
     order = np.argsort(group, kind="stable")
     _, first, which = np.unique(group[order], return_index=True, return_inverse=True)
@@ -215,8 +217,9 @@ def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | N
 def project_simplices(q: FloatArray, real: Any = True) -> FloatArray:
     """Project each row on { q >= 0, sum q = 1 }; entries outside the mask `real` become 0.
 
-    With Q_k the sum of the k largest entries, the threshold is max_k (Q_k - 1) / k. It lies within 1 of the largest
-    entry. The largest entry is subtracted first, so that huge entries keep their digits.
+    An entry q becomes max(q - threshold, 0). With Q_k the sum of the k largest entries of the row, the threshold is
+    max_k (Q_k - 1) / k. It lies within 1 of the largest entry. The largest entry is subtracted first, so that huge
+    entries keep their digits.
     """
     q = np.where(real, q, -np.inf)
     q = np.maximum(q - q.max(axis=1, keepdims=True), -2.0)
@@ -232,9 +235,10 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
     Let a and b be the entries of the two sides of a row. For a given sum s of each side, both sides are projected on a
     simplex. The results are (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, and (b - beta)_+ with
-    beta(s) = max_m (B_m - s) / m. A_k is the sum of the k largest entries of a, and B_m that of b. If the cap is not
-    active, the best s has alpha(s) + beta(s) = 0. This is s = max_km (m A_k + k B_m) / (k + m). The largest entry of
-    each side is subtracted first, so that the sums keep their digits for a step of many caps.
+    beta(s) = max_m (B_m - s) / m. A_k is the sum of the k largest entries of a, and B_m that of b. Without the limits
+    0 <= s <= cap, the best s has alpha(s) + beta(s) = 0. This is s = max_km (m A_k + k B_m) / (k + m), which is then
+    clipped to [0, cap]. The largest entry of each side is subtracted first, so that the sums keep their digits if v is
+    many times the cap.
     """
     sides = np.stack([sign > 0, sign < 0])
     sums, most = _largest_sums(v, sides)
@@ -248,10 +252,11 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
 
 def _largest_sums(v: FloatArray, sides: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """For each side and row, the sum of the k largest members minus k times the largest, for k = 1, 2, ...
+    """For each side of each row, the sum of the k largest entries minus k times the largest, for k = 1, 2, ...
 
-    Also returns the largest (2, rows, 1), or 0 if a row has no member. sides (2, rows, columns): the masks of the
-    members of both sides. The sums are -inf if a row has fewer members.
+    Returns these sums (2, rows, width), and the largest entries (2, rows, 1). The sum is -inf if a side has fewer than
+    k entries. The largest entry is 0 if a side has no entry. sides (2, rows, columns): the masks of the entries of both
+    sides.
     """
     width = max(int(np.count_nonzero(sides, axis=2).max(initial=0)), 1)
     ascending = np.sort(np.where(sides, -v, np.inf), axis=2)[:, :, :width]
@@ -262,11 +267,11 @@ def _largest_sums(v: FloatArray, sides: np.ndarray) -> tuple[FloatArray, FloatAr
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
-    """For each row, the sum s that both sides have after a projection without the cap.
+    """For each row, the sum s (rows,) that both sides have after a projection without the cap.
 
-    It is max_km (m A_k + k B_m + k m most) / (k + m). A_k is the sum of the k largest entries of the first side minus k
-    times the largest. B_m is the same for the second side. most: the sum of the largest entries of both sides. If the
-    maximum is negative, the result is some number <= 0.
+    It is max_km (m A_k + k B_m + k m most) / (k + m). A_k, in a column of A, is the sum of the k largest entries of the
+    first side minus k times the largest. B_m is the same for the second side. most (rows, 1): the largest entry of the
+    first side plus that of the second side. If the maximum is negative, the result is some number <= 0.
     """
     k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
     if len(k) * len(m) <= 100:  # all pairs at once

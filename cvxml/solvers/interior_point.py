@@ -4,7 +4,8 @@ Gradient and Newton steps may need very many iterations if rows differ in scale;
 
     min  lam/2 sum_b ||M_b||^2 + losses of the values <V_t, M>      over m metrics M_b (d, d), psd.
 
-A row t has the value <V_t, M> and a dual variable. G is affine in the dual variables, with the derivatives V_t, and
+A row t has the value <V_t, M> and a dual variable. G is a symmetric matrix for each metric, affine in the dual
+variables, with the derivatives V_t. Then
 
     S = lam M - G
 
@@ -46,7 +47,7 @@ class Pair(NamedTuple):
 
 
 class State(NamedTuple):
-    """An iterate or a step: the metrics M (m, d, d), the pairs of the rows, and the free unknowns of the rows (l,)."""
+    """An iterate or a step: the metrics M (m, d, d), the pairs of the rows, and the free unknowns (l,), of any sign."""
 
     M: FloatArray
     pairs: tuple[Pair, ...]
@@ -81,26 +82,29 @@ class Rows(ABC):
 
     @abstractmethod
     def G(self, at: State) -> FloatArray:
-        """G (m, d, d)."""
+        """The matrices G (m, d, d) of the module docstring."""
 
     @abstractmethod
     def enter(self, at: State) -> State:
-        """Prepare the equations at a state. Returns the state, with the unknowns that are computed again each time."""
+        """Prepare the linear equations at the state `at`, for `B`, `unpriced` and `steps`.
+
+        Returns `at`, or a copy in which the slacks of the pairs are computed again from M and `free`.
+        """
 
     @abstractmethod
     def B(self, scalings: Sequence[Scaling]) -> FloatArray:
-        """The rows of the matrix B for the equations of scaling.py, one metric beside the other."""
+        """The matrix B of the equations of scaling.py: the columns of the first metric, then those of the next one."""
 
     @abstractmethod
     def unpriced(self, rests: Sequence[FloatArray]) -> FloatArray:
-        """The part (m, d, d) of the right side that comes from the rows.
+        """The part (m, d, d) that the rows add to the right side of the equations for dM.
 
-        rests: for each pair, the change of the product that is wanted.
+        rests: for each pair, the wanted changes (k,) of the products of value and multiplier.
         """
 
     @abstractmethod
     def steps(self, rests: Sequence[FloatArray], dM: FloatArray) -> tuple[tuple[Pair, ...], FloatArray]:
-        """The steps of the pairs and of the free unknowns, for the step dM (m, d, d) of the metrics."""
+        """The steps of the pairs and of `free`, for the step dM (m, d, d) of the metrics. rests: as in `unpriced`."""
 
 
 class Direction(NamedTuple):
@@ -112,9 +116,10 @@ class Direction(NamedTuple):
 
 
 def interior(rows: Rows) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield feasible dual variables with metrics M (m, d, d) that approach the optimum, until rounding stops it.
+    """Yield feasible dual variables with metrics M (m, d, d) that approach the optimum.
 
-    The metrics are positive definite, up to rounding.
+    Ends if rounding allows no further step, or after `MOST_STEPS` steps. The metrics are positive definite, up to
+    rounding.
     """
     with np.errstate(all="ignore"):  # a result that is not finite ends the run
         at = rows.start()
@@ -202,7 +207,7 @@ class _System:
         return total + sum(scaling.product_after(M, S, length) for scaling, M, S in each)
 
     def longest(self, direction: Direction) -> float:
-        """Return the step length at which the first number, or the first eigenvalue of an M or S, reaches 0."""
+        """Return the length of the step at which a value, a multiplier, or an eigenvalue of M or S first reaches 0."""
         falls = [
             float(np.max(-step / own, initial=0.0))
             for both in zip(self.at.pairs, direction.step.pairs, strict=True)

@@ -112,19 +112,19 @@ class LinearMargins:
         return np.outer(unit, unit)
 
     def estimate(self, family: Family) -> Estimate | None:
-        """The objective, gap and scale of the present metric, without rows that are not held but violated."""
+        """The objective, gap and scale of the present metric. `Multipliers` leaves out rows that it does not hold."""
         at = self.solver.estimate() if self.factor is None else self.factor.estimate()
         return at._replace(scale=max(at.scale, family.least_scale))
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
-        """A mask of the rows `key`: True if the row must be solved for, False if it is loose."""
+        """A mask of the rows with the keys `key`: True if the row must be solved for, False if it is loose."""
         needed = rows.within(self.labels, key)
         if not needed.all():
             needed |= ~(self._free_margins(rows, key) > self.seen)
         return needed
 
     def _free_margins(self, rows: MarginRows, key: IntArray) -> FloatArray:
-        """The values v of the rows `key` if distances are measured in the free directions only, with equal weights."""
+        """The values v of the rows with the keys `key`, with distances in the free directions only, all of weight 1."""
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:

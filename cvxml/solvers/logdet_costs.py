@@ -321,7 +321,8 @@ def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
     """The pairs of all losses, given by points, pairs of points and factors.
 
-    The points are those rows of X (n, k) that are in some pair, minus the first of them. rows: the pairs of each loss.
+    The points are those rows of X (n, k) that are in some pair, shifted so that the first of them is 0. rows: the pairs
+    of each loss.
     """
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
     x = X[used] - X[used[:1]].sum(axis=0)

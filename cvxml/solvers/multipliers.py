@@ -26,8 +26,8 @@ Heavy hinge: the hinge is called heavy if c is far larger than the final dual va
 near 1. Then the violated margins cost far more than <C, M> at the start. In this case g starts at the ratio of both
 costs, so that a is about as large as in the end, and tau follows <C, M>. A round that does not end near the minimum is
 continued, and only one of g and tau falls at a time. The hinge is also treated as heavy from the first round on that
-ends far from its minimum. The violated margins also cost far more than <C, M> if many are
-violated at every metric. Then the rounds may stall, and choose_solver.py solves again without these changes.
+ends far from its minimum. The violated margins also cost far more than <C, M> if many are violated at every metric.
+Then the rounds may stall, and choose_solver.py solves again without these changes.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Margin(NamedTuple):
         return bool(np.isinf(self.cap))
 
     def slopes(self, x: FloatArray, weight: float, b: FloatArray | float = 0.0) -> FloatArray:
-        """The slope a of the smoothed hinge at each x = 1 - v, for multipliers b. weight: c / g."""
+        """The slope a of the smoothed hinge at each x = 1 - v, for multipliers b. weight: c / g (or `unit` / g)."""
         if self.squared:
             return 2 * self.cap * np.maximum(x, 0.0)
         return np.clip(b + weight * x, 0.0, self.cap)
@@ -138,9 +138,9 @@ def _definite(Z: FloatArray) -> bool:
 class Multipliers:
     """The solver for points Y (n, r) and a metric M (r, r).
 
-    It holds the rows with v < 1 + ahead, and those with a positive dual variable. rows: all rows of the loss. counts: a
-    function of keys of rows. It returns a mask of those that belong to the problem. C (r, r): positive definite.
-    margin: the hinge. may_be_heavy: False if the hinge is never treated as heavy.
+    It holds the rows with v < 1 + ahead, and those with a positive multiplier b. rows: all rows of the loss. counts: a
+    function of the keys of rows, integers that identify them. It returns a mask of those that belong to the problem.
+    C (r, r): positive definite. margin: the hinge. may_be_heavy: False if the hinge is never treated as heavy.
     """
 
     def __init__(
@@ -232,7 +232,7 @@ class Multipliers:
         self.M = self.M + self.tau * self.inverse
 
     def look(self) -> None:
-        """Add the rows with v < 1 + ahead, and remove the rows with a larger v and the dual variable 0."""
+        """Add the rows with v < 1 + ahead, and remove the rows with a larger v and the multiplier b = 0."""
         z = images(self.Y, self.M)
         near, _ = self.rows.near(z, 1 + self.ahead)
         near = near[self.counts(near)]
@@ -271,8 +271,8 @@ class Multipliers:
     def estimate(self) -> Estimate:
         """The objective of M and the gap of the present dual variables, both from the rows held only.
 
-        The gap is <C - sum_t a_t V_t, M> plus the excess of the rows. It is inf if the first matrix is not definite. For
-        a squared hinge, a larger multiple of the dual variables may have a larger lower bound.
+        The gap is <C - sum_t a_t V_t, M> plus the excess of the rows. It is inf if C - sum_t a_t V_t is not positive
+        definite. For a squared hinge, the feasible multiple of the dual variables with the largest lower bound is used.
         """
         value, a = self.value(), self.slopes(self.x)
         G, r = self.active.total(a), len(self.C)

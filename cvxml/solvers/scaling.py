@@ -9,9 +9,10 @@ equation below, where `target` computes K:
 
     dS + W^-1 dA W^-1 = R^-T K R^-1.
 
-If the regularizer is lam/2 ||A||^2, then the equations for dA have the matrix lam I + W^-1 (x) W^-1 + B^T B, where B
-has a row for each loss. The first two terms are diagonal in the eigenbasis Q of W. Coordinates are scaled so that this
-diagonal is I. `rows` and `right` give B and the right side in these coordinates, and `back` returns dA.
+If the regularizer is lam/2 ||A||^2, then the equations for dA have the matrix lam I + W^-1 (x) W^-1 + B^T B, where (x)
+is the Kronecker product and B comes from the losses. The first two terms are diagonal in the eigenbasis Q of W.
+Coordinates are scaled so that this diagonal is I. `rows` and `right` give B and the right side in these coordinates,
+and `back` returns dA.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Scaling:
         return F
 
     def target(self, target: float, second: FloatArray | None) -> FloatArray:
-        """K (d, d), so that the product of the scaled A and S becomes `target`, to first order.
+        """K (d, d), so that the product of the scaled A and S becomes `target` times I, to first order.
 
         second: the product of the scaled steps of a predictor, which is subtracted; or None.
         """
@@ -60,20 +61,20 @@ class Scaling:
         return K
 
     def right(self, K: FloatArray, G: FloatArray) -> FloatArray:
-        """R^-T K R^-1 + G in the scaled coordinates (p,)."""
+        """R^-T K R^-1 + G in the scaled coordinates (p,). G (d, d): the part that comes from the losses."""
         whole = self.R_inverse.T @ K @ self.R_inverse + G
         q: FloatArray = (self.Q.T @ whole @ self.Q)[self.a, self.b] * self.scale
         return q
 
     def back(self, y: FloatArray) -> FloatArray:
-        """The step dA (d, d) of the scaled coordinates y (p,)."""
+        """The step dA (d, d) with the scaled coordinates y (p,)."""
         dA = np.zeros_like(self.Q)
         dA[self.a, self.b] = y * self.scale / self.twice**2
         turned: FloatArray = self.Q @ (dA + dA.T - np.diag(np.diag(dA))) @ self.Q.T
         return turned
 
     def scaled(self, dA: FloatArray) -> FloatArray:
-        """R^-1 dA R^-T (d, d)."""
+        """The scaled step R^-1 dA R^-T (d, d) of a step dA (d, d) of A."""
         scaled: FloatArray = self.R_inverse @ dA @ self.R_inverse.T
         return scaled
 
@@ -83,6 +84,6 @@ class Scaling:
         return float(np.sum((both + length * dA) * (both + length * dS)))
 
     def falls(self, scaled: FloatArray) -> float:
-        """1 / length, for the length of the scaled step at which the first eigenvalue is 0. Negative for no length."""
+        """1 / length, for the length of the scaled step of A or S at which an eigenvalue becomes 0; <= 0 if never."""
         root = 1 / np.sqrt(self.sigma)
         return -float(np.linalg.eigvalsh(scaled * np.outer(root, root))[0])

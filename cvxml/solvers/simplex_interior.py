@@ -1,13 +1,13 @@
 """The rows of the interior-point method (interior_point.py) for losses sum_i cap max_c (reward_ic - v_ic).
 
-v_ic = <V_ic, M>, and the dual variables u_ic >= 0 of each i have the sum cap. With a free unknown level_i, the slack of
-u_ic is
+v_ic = <V_ic, M>, and the dual variables u_ic >= 0 of each i have the sum cap. level_i is an unknown of any sign. At the
+optimum it is the maximum over c. The multiplier of u_ic is the slack
 
     s_ic = level_i - reward_ic + v_ic >= 0,      and at the optimum u_ic s_ic = 0.
 
-A step dM of the metric leads to du = g - theta (dlevel_i + <V_ic, dM>) with theta = u / s. The sum of u stays cap,
-which gives dlevel_i. So the rows of B are V_ic minus their mean over c with the weights theta, times the square root of
-theta.
+A step dM of the metric leads to du = g - theta (dlevel_i + <V_ic, dM>) with theta = u / s. Here g does not depend on
+dM and dlevel_i. The sum of u stays cap, which gives dlevel_i. So the rows of B are V_ic minus their mean over c with
+the weights theta, times the square root of theta.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cvxml.solvers.scaling import Scaling
 
 
 class SimplexRows(Rows):
-    """Rows (t,), each of a group i. The only pair of a state is (u, s), and level (groups,) is free.
+    """Rows (t,), each of a group i. The only pair of a state is (u, s), and `free` holds the levels (groups,).
 
-    group (t,): the group of each row. reward (t,). length (t,): tr V of each row, which is psd. cap: the sum of the
-    dual variables of a group.
+    group (t,): the group of each row. reward (t,). length (t,): the trace of V for each row. Every V is psd. cap: the
+    sum of the dual variables of a group.
     """
 
     def __init__(self, lam: float, cap: float, group: IntArray, reward: FloatArray, length: FloatArray):
@@ -35,19 +35,19 @@ class SimplexRows(Rows):
 
     @abstractmethod
     def image(self, u: FloatArray) -> FloatArray:
-        """sum u V (d, d)."""
+        """The sum of u V over all rows (d, d), for dual variables u (t,)."""
 
     @abstractmethod
     def constant(self) -> FloatArray:
-        """G - sum u V (d, d), which is negative semidefinite."""
+        """G minus the sum of u V over all rows (d, d). It is negative semidefinite and does not depend on u."""
 
     @abstractmethod
     def values(self, M: FloatArray) -> FloatArray:
-        """v (t,) of a metric M (d, d)."""
+        """The values v (t,) of the rows in a metric M (d, d)."""
 
     @abstractmethod
     def features(self, scaling: Scaling) -> FloatArray:
-        """V of each row in the coordinates of the scaling (t, p)."""
+        """The matrices V of all rows in the coordinates of the scaling (t, p), as `Scaling.rows` gives them."""
 
     def _sum(self, x: FloatArray) -> FloatArray:
         """The sums of x (t,) over the groups."""
@@ -55,7 +55,7 @@ class SimplexRows(Rows):
         return total
 
     def start(self) -> State:
-        """A multiple of I with a positive definite S for every u. The u are in inverse proportion to the slacks."""
+        """The start: a multiple of I so large that S is positive definite for every u, and u in proportion to 1 / s."""
         longest = np.zeros(self.groups)
         np.maximum.at(longest, self.group, self.length)
         d = len(self.constant())
@@ -96,7 +96,11 @@ class SimplexRows(Rows):
         return self.image(g - self.theta * self._level(g)[self.group])[None]
 
     def _level(self, moved: FloatArray) -> FloatArray:
-        """The step of the levels (groups,). With it, the sum of moved - theta * step over a group is cap - sum u."""
+        """The step of the levels (groups,).
+
+        moved (t,): the step of u for unchanged levels. With the result, the steps moved - theta * step of a group have
+        the sum cap - sum u.
+        """
         level: FloatArray = (self._sum(moved) - self.missing) / self.total
         return level
 

@@ -184,6 +184,24 @@ def test_single_precision_finds_the_pairs_of_double_precision(
     np.testing.assert_array_equal(kept[3], found[3])
 
 
+@pytest.mark.parametrize("factors", [(1e-44, 1e44), (1e-20, 1e20), (1e20, 1e20), (1e35, 1e-35)])
+def test_single_precision_takes_no_factor_for_0_or_infinite(
+    factors: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The two factors of the products may be far larger or smaller than the distances."""
+    monkeypatch.setattr(rounding, "MANY_POINTS", 10)
+    monkeypatch.setattr(rounding, "SPARSE", 1)
+    z, one, other = np.random.default_rng(0).standard_normal((60, 3)), *factors
+    length = one * other * np.sum(z**2, axis=1)
+    products = Products(one * z, other * z, length, 1e-15 * length)
+    D = one * other * np.sum((z[:, None] - z) ** 2, axis=2)
+    limit = np.sort(D, axis=1)[:, 5] * (1 + 1e-9)
+    own, k, _, _ = products.below(np.arange(60), limit)
+    assert set(zip(own.tolist(), k.tolist(), strict=True)) == set(
+        zip(*np.nonzero(limit[:, None] > D), strict=True)
+    )
+
+
 @SEEDS
 def test_single_precision_loses_no_pair_below_its_limit(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is just above an exact distance, and single precision is off by far more than the distance.

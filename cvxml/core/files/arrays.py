@@ -30,7 +30,9 @@ OPTION = {
 
 def real(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind not in "biuf" or values.ndim == 0:
-        raise ValueError(f"{values.dtype} of shape {values.shape} is not an array of real numbers")
+        raise ValueError(
+            f"it must be an array of real numbers, got shape {values.shape} and dtype {values.dtype}"
+        )
     if values.size * 8 > common.MAX_BYTES:
         raise ValueError(f"it holds {values.size} numbers, more than {common.MAX_BYTES // 8}")
     with np.errstate(over="ignore"):  # a long double may become infinite; the callers check
@@ -105,8 +107,7 @@ def nested(value: object, name: str = "") -> NDArray[np.float64]:
 
     name: the name of the array in this message.
 
-    Types and shape are checked number by number. numpy would first convert all numbers beside a string to strings of
-    the same length.
+    Types and shape are checked number by number, because numpy would convert numbers beside a string to strings.
     """
     return _read(value, name)[0]
 
@@ -133,9 +134,10 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
 
 
 def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
-    """Return the array of a JSON object. In a saved solution, a parameter with the first name of `prefer` counts.
+    """Return the value of the first name in `prefer` that a JSON object holds.
 
-    The points X of a solution are never taken for another parameter, such as a basis.
+    Of a saved solution, the parameter prefer[0] is returned if it is a list. The points X of a solution are returned
+    only if prefer[0] is a name in `OPTION`, and not for a parameter such as a basis.
     """
     own = prefer[0]
     if not is_solution(held):
@@ -146,7 +148,7 @@ def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
 
 
 def _of_npz(arrays: Mapping[str, Any], prefer: Sequence[str]) -> Any:
-    """Return the only array, unless its name is that of another kind of array; else the first of `prefer`."""
+    """Return the first array of `prefer`. A single array is returned under any name that is not in `OPTION`."""
     only = next(iter(arrays)) if len(arrays) == 1 else None
     return _choose(arrays, prefer) if only is None or only in OPTION else arrays[only]
 
@@ -159,8 +161,8 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
       first line 0, 1, 2, ... may be a header, so the file is refused unless this is its only line. With `square` (a
       square matrix), it is refused unless it has as many lines as columns.
-    - .json: nested lists, or an object that holds one of `prefer`; of a saved solution, the parameter with the first
-      of these names.
+    - .json: nested lists, or the first of `prefer` in an object. Of a saved solution, a parameter with the name
+      prefer[0] comes first.
 
     NaN and infinity are allowed in .npy and .npz only. Raises ValueError for anything else.
     """

@@ -47,7 +47,7 @@ class Settled:
 
     label: the column of the labels: "first", "last", a name in the header, or a number counted from 0.
     header: True if the first line is a header. index: True if the first column only numbers or names the rows.
-    separator: "comma", "semicolon", "tab" or "space". decimal: "point" or "comma".
+    separator: "comma", "semicolon", "tab" or "space". decimal: "point" or "comma". encoding: a name that Python knows.
     drop: columns that are left out, each named in the ways of `label`.
     """
 
@@ -162,7 +162,7 @@ class Cells:
     """The rows of a file as cells, each with its line number from 1 on; numbers are written with decimal points.
 
     Blank lines are skipped. Lines that begin with # above the first row are kept as `comments`. A # further down is
-    part of a cell.
+    part of a cell. packed: the file is compressed by gzip. asked: the user's answers. table: one column holds labels.
     """
 
     def __init__(self, path: Path, packed: bool, asked: Settled, table: bool):
@@ -279,10 +279,11 @@ class Cells:
         return blank
 
     def _separator(self, line: int, first: str) -> str:
-        """Return the sign that separates the cells of the text `first`, which is line number `line`.
+        """Return the separator of the cells in the text `first`, which is line number `line`.
 
-        If the text has several of the signs, a sign can be the separator only if the others occur only in decimal
-        commas. Raises Unsettled unless exactly one sign can be the separator.
+        The user's answer counts first. Otherwise the text may hold several of the signs comma, semicolon and tab. A
+        sign can be the separator if the others occur only in decimal commas. Raises Unsettled unless exactly one sign
+        can be. Without these signs, the separator is a blank if the text has one, and else a comma.
         """
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]

@@ -39,7 +39,7 @@ REMEDIES = {
 
 
 class Unsettled(ValueError):
-    """The file can be read in more than one way; the message ends with the option that decides."""
+    """A file cannot be read, or can be read in two ways; the message ends with the remedy, such as an option."""
 
 
 def named(path: Path) -> str:
@@ -73,7 +73,7 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
 
 
 def _others(path: Path) -> str:
-    """Return words that suggest a file of a similar name in the folder, for a message; "" if `path` exists."""
+    """Return words that suggest a file of a similar name in the folder; "" without one, or if `path` exists."""
     folder, name = os.path.split(os.fspath(path))
     with suppress(OSError, ValueError):
         if not os.path.exists(path):
@@ -114,7 +114,7 @@ def suffix_of(path: Path) -> str:
 
 
 def max_unpacked(stream: BinaryIO) -> int:
-    """Return the most bytes that a compressed file may unpack to: 32 MiB and 100 times its size."""
+    """Return the most bytes that a compressed file may unpack to: 32 MiB plus 100 times its size."""
     return FREE_BYTES + MAX_RATIO * os.fstat(stream.fileno()).st_size
 
 

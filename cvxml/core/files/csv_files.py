@@ -57,9 +57,12 @@ DATED = ("a date", "a time")  # quantities that may also be names of rows
 class Columns:
     """Columns of numbers, their names in a header, and the texts of columns that may be labels.
 
-    numbers: (n, width), NaN for a cell that is not a number. texts: column: its cells.
-    slips: column: line number and text of its first cell that is not a number, for the columns in `texts`.
-    rounded: column: line number and text of the first integer that double precision rounds.
+    names: those in the header, [] without a header. numbers: (n, width), NaN for a cell that is not a number.
+
+    Three dicts have column numbers as keys. texts: the cells of a column that may be labels. slips: for a column in
+    `texts`, the line number and text of its first cell that is not a number. rounded: the line number and text of the
+    first integer in the column that double precision rounds.
+
     written: how the file differs from most files, in words. lines: the line number of each row.
     left_out: the columns that the user leaves out.
     """
@@ -112,9 +115,9 @@ class Columns:
 
 
 def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
-    """Return the cells of the first line if they are names; else [], and the line is data or a doubtful header.
+    """Return the cells of the first line if they are column names, and [] if the line is data or may be data.
 
-    line: the number of the line, for messages.
+    Raises ValueError if words stand among numbers; in a table one word may be a label. line: the number of the line.
     """
     if header is not None:
         return cells if header else []
@@ -199,8 +202,9 @@ def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
 def _refuse_missing(rows: list[tuple[int, list[str]]], labelled: bool) -> None:
     """Refuse a header that may be a point with missing numbers, such as NA,NA,A.
 
-    A single "Na" beside two other names may be sodium. Empty cells are allowed, unless the only other cell may be a
-    label. rows: the header and the line below it. labelled: the file is a table, so the option --header decides.
+    A single "Na" beside two or more names is allowed, because it may be sodium. Empty cells are allowed beside two or
+    more names, and beside one name above a number. rows: the header and the line below it. labelled: the file is a
+    table, so the option --header decides.
     """
     line, cells = rows[0]
     missing = [cell.strip() for cell in cells if cell.strip().lower() in MISSING]
@@ -239,7 +243,7 @@ def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, b
 
 
 def counting(cells: list[str]) -> bool:
-    """Return True for cells such as 0, 1, 2, ..., which name the columns of a table without names."""
+    """Return True if the cells may number columns: at least three consecutive integers, or 0, 1 or 1, 2."""
     if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells):
         return False
     start = int(cells[0])
@@ -295,7 +299,8 @@ def load_csv(
     packed: the file is compressed by gzip. settled: the user's answers for a file that can be read in two ways.
     kept, left_out: functions of the column names and the number of columns. `kept` returns the columns with text, and
         `left_out` those that the user leaves out.
-    square: the numbers are a square matrix, and its first line may be 0, 1, 2, ...
+    square: the numbers are a square matrix. A first line 0, 1, 2, ... is then data if there are as many lines as
+        columns.
     """
     written = Cells(path, packed, settled, labelled)
     rows = iter(written)
@@ -385,8 +390,8 @@ def not_a_number(
 ) -> Unsettled:
     """Return the error for a cell that should be a number.
 
-    columns: the column of the cell, then others that are no numbers either. names: of all columns. If `labelled`, the
-    message offers --drop to leave the columns out.
+    columns: the column of the cell, then other columns with a cell that is not a number. names: of all columns. If
+    `labelled`, the message offers --drop to leave the columns out.
     """
     text, name = cell.strip(), names[columns[0]].strip() if names else ""
     place = f"line {line}, column {columns[0] + 1}" + (f" ({name[:40]!r})" if name else "")

@@ -37,7 +37,8 @@ _REMARK = re.compile(r"(.*\S)\s+#.*")
 def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
     """Return the texts as integers; None if one is no plain integer, or if two different texts are the same integer.
 
-    01 and -0 are not plain: they are other texts than the integers 1 and 0. +1 is read as 1, unless 1 is there too.
+    A plain integer has at most 18 digits and no leading zero; 01 and -0 are not plain. +1 is read as 1. If 1 is one of
+    the texts too, the result is None.
     """
     if not all(map(_PLAIN.fullmatch, texts)):
         return None
@@ -57,11 +58,12 @@ def kept_as_text(texts: Sequence[str]) -> str:
 
 
 def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) -> NDArray[Any]:
-    """Return the labels in a column: int64, float64 or str.
+    """Return the labels in a column: int64 if `integers` reads them; else float64, or str.
 
+    The labels are str if one is not a number, or if all are whole numbers, such as 01 and 1.
     cells: without blanks at their ends.
 
-    Raises ValueError for missing labels, and for different texts of one whole number.
+    Raises ValueError, for example, for missing labels, and for 1 and 1.0 in a column of whole numbers.
     """
     _refuse_missing(cells, called, place)
     _refuse_remark(cells, called, place)
@@ -250,8 +252,8 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
     longest, letters = max(map(len, values), default=0), sum(map(len, values))
     if _LETTER * len(values) * longest > common.FREE_BYTES + _PADDING * _LETTER * letters:
         raise Unsettled(
-            f"{len(values)} labels take too much memory, because numpy gives each the {longest} letters of "
-            "the longest; give the long ones shorter names"
+            f"{len(values)} labels take too much memory, because numpy stores each with the length of the longest, "
+            f"{longest} characters; shorten the longest labels"
         )
     return np.array(values, dtype=np.str_)
 

@@ -64,7 +64,7 @@ def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
 def _read_npy(stream: IO[bytes], size: int, most: float = math.inf) -> NDArray[Any]:
     """Return the array in a stream of `size` bytes.
 
-    most: a limit in bytes for the array. In this limit, a number counts at least 8 bytes.
+    most: a limit in bytes for the array, in which each entry counts as at least 8 bytes.
     """
     if size > common.MAX_BYTES:
         raise ValueError(f"it has {size} bytes, more than {common.MAX_BYTES}")
@@ -122,8 +122,8 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of an .npz file by name: numbers, booleans or strings, in native byte order.
 
     Raises ValueError for objects, structured or other dtypes, and for headers that do not match the data. Files that
-    declare more than MAX_BYTES are refused. Compressed files are refused if they unpack to more than 32 MiB and 100
-    times their size.
+    declare more than MAX_BYTES are refused. Files are refused if they unpack to more than 32 MiB plus 100 times their
+    size.
     """
     with naming(path, "read", NUMPY):
         return load_npz(path)

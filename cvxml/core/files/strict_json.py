@@ -29,7 +29,7 @@ BYTES_PER_LETTER = 10
 
 
 def check_depth(text: str) -> None:
-    """Raise ValueError for brackets nested too deep, for too many keys, and for objects that take too much memory."""
+    """Raise ValueError for brackets nested too deep, too many keys, and lists or texts that take too much memory."""
     depth, keys, in_string = 0, 0, False
     left = FREE_BYTES + BYTES_PER_LETTER * len(text)
     for match in re.finditer(r'\\.|["\[\]{}:]', text, re.DOTALL):
@@ -98,7 +98,7 @@ def _decoded(content: bytes) -> str:
 def parse_json(text: str, finite: bool = True) -> Any:
     """Return the value of a JSON text. Raises ValueError if it is not strict JSON.
 
-    NaN and Infinity are allowed if not `finite`.
+    NaN and Infinity are allowed if `finite` is False.
     """
     check_depth(text)
     return json.loads(
@@ -129,9 +129,9 @@ def is_solution(value: object) -> bool:
 
 
 def of_solution(value: Any, name: str) -> Any:
-    """Return the list of points with this parameter name in a saved solution; any other JSON value unchanged.
+    """Return the parameter `name` of a saved solution, for example "triplets". Return other JSON values unchanged.
 
-    Raises ValueError for a solution without such a list, for example of a method that takes no such parameter.
+    Raises ValueError for a solution without this parameter, for example of a method that does not take it.
     """
     if not is_solution(value):
         return value
@@ -145,8 +145,8 @@ def of_solution(value: Any, name: str) -> Any:
 def read_neighbors(path: Path, name: str = "neighbors") -> list[list[int]]:
     """Return the lists of row numbers (from 0) in a JSON file.
 
-    The file holds a list of lists, an object with a field `name` or "neighbors", or a saved solution whose `params`
-    hold `name`. Raises ValueError for anything else, including booleans, floats and negative numbers.
+    The file holds a list of lists, an object with a field `name` or "neighbors", or a saved solution with the
+    parameter `name`. Raises ValueError for anything else, including booleans, floats and negative numbers.
     """
     with naming(path, "read", "give a JSON list of lists of row numbers, counted from 0"):
         value = of_solution(load_json(path), name)

@@ -4,8 +4,8 @@
 user's answers, else the names in a header, else the contents of the columns. A table that can be read in two ways is
 refused.
 
-held: the columns of a file. names: their names in the header, [] without a header. columns, features, words: numbers of
-columns. left_out: the columns that --drop leaves out.
+held: the columns of a file. names: their names in the header, [] without a header. Columns have numbers from 0.
+columns, features, words: lists of column numbers. left_out: the columns that --drop leaves out.
 
 label, index: the user's answers to --label and --index, None without an answer. called: the user's word for a column.
 """
@@ -80,7 +80,10 @@ def _ends(columns: Sequence[int], left_out: Collection[int]) -> list[int]:
 def _columns_called(
     names: list[str], columns: Sequence[int], called: str, left_out: Collection[int] = ()
 ) -> set[int]:
-    """Return the columns that the user may mean: by name, by place among `columns`, or the first or last in use."""
+    """Return the columns that `called` may mean: a name, a place in `columns`, or "first" or "last".
+
+    The first and last columns are those that are not left out.
+    """
     found = [column for column in columns if names and names[column].strip() == called]
     if len(found) > 1:
         raise Unsettled(f"{len(found)} columns are named {called[:40]!r}; give the number of the column")
@@ -183,7 +186,7 @@ def _all_differ(cells: list[str]) -> bool:
 
 
 def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsettled:
-    """Return the error for columns of features with a cell that is not a number; it quotes the first column."""
+    """Return the error for columns of features with a cell that is not a number; it quotes one in the first column."""
     column = columns[0]
     line, cell = held.slips[column]
     complaint = not_a_number(line, columns, cell, held.names)
@@ -232,7 +235,10 @@ def _numbers_rows(values: NDArray[np.float64]) -> bool:
 
 
 def _refuse_index(held: Columns, features: list[int], index: bool | None) -> None:
-    """Refuse a first feature that may only number or name the rows."""
+    """Refuse a first feature that may only number or name the rows.
+
+    If `index` is True, refuse it only if it repeats the index column. If `index` is False, accept it.
+    """
     at = features[0]
     if index is False or len(features) < 2:
         return
@@ -339,8 +345,9 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
     labels are a column. A file that can be read in two ways is refused until `asked` decides; see
     `cvxml.datasets.read`.
 
-    Labels are int64 if every label is an integer of up to 18 digits without leading zeros, and different texts are
-    different numbers. Otherwise they stay text. Raises ValueError, in one sentence.
+    Labels in lines of cells are int64 if every label is an integer of up to 18 digits without leading zeros, and
+    different texts are different numbers. They are float64 if all are numbers and one has decimals. Otherwise they stay
+    text, such as 01 and 1. Raises ValueError, in one sentence.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):

@@ -26,9 +26,9 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 @contextmanager
 def _without_signals() -> Iterator[None]:
-    """Delay SIGTERM and SIGHUP to the end of the `with` block, if they have their default action, to end the process.
+    """Delay SIGTERM and SIGHUP to the end of the `with` block, unless the program handles them itself.
 
-    Python lets only the main thread handle signals. In another thread they end the process at once.
+    This works only in the main thread, because Python handles signals there. Elsewhere they end the process at once.
     """
     came: list[int] = []
     waiting = []

@@ -116,10 +116,10 @@ class MetricWithinBudget(NamedTuple):
 
 
 def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray, FloatArray]:
-    """e^T psd e of every row e of E (t, d), clipped at 0, and a bound of the distance to e^T P e.
+    """The values e^T psd e (t,) of the rows e of E (t, d), clipped at 0, and bounds (t,) of their errors.
 
-    P is a psd matrix close to the floats psd (d, d): |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2. psd and E
-    are in the same units of the features.
+    The exact value is e^T P e, where P is a psd matrix close to the floats psd (d, d): |e^T (P - psd) e| <= slack
+    (sum_k |e_k| sqrt(psd_kk))^2. psd and E are in the same units of the features.
     """
     if slack == 0:  # psd is diagonal
         squares = E**2
@@ -223,7 +223,7 @@ class BudgetCoordinates(NamedTuple):
         return (M + M.T) / 2
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The matrix (d, d) with the same distances as M (r, r), zero where no similar pair differs."""
+        """The matrix (d, d) with the distances of M (r, r), zero in directions in which no similar pair differs."""
         A: FloatArray = self.to @ M @ self.to.T
         return (A + A.T) / 2
 
@@ -263,7 +263,7 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
 
 
 def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
-    """The coordinates for the differences `similar` (s, d) of the similar pairs; at least one must not be zero.
+    """The coordinates for the differences `similar` (s, d) of the similar pairs, which are not all zero.
 
     rank: the exact rank of their span (numbers/span.py). A direction is left out if its spread is below `RANK` of the
     largest, with each feature in its own unit. If the rank shows that the pairs differ there, the direction is counted
@@ -284,9 +284,9 @@ def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
 
 
 def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
-    """A number mu >= 0 such that sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A.
+    """A number mu >= 0 such that sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A; inf without a proof.
 
-    E (t, d): differences in the span of the similar ones. w (t,): weights in [-1, 1].
+    Row t of E (m, d) is a difference in the span of the similar ones, with the weight w_t in [-1, 1].
     """
     C, error = _form(at, E, w)
     if at.undecided or not (math.isfinite(error) and np.isfinite(C).all()):
@@ -299,7 +299,7 @@ def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
 def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
     """The matrix sum_t w_t z_t z_t^T (r, r) and an error bound of its eigenvalues.
 
-    z_t are the coordinates `at` of row t of E (t, d), and w (t,) its weight.
+    z_t are the coordinates `at` of row t of E (m, d), and w_t is its weight in w (m,).
     """
     Z, error = at.images(E)
     r = Z.shape[1]

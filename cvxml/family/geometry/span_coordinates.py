@@ -70,7 +70,7 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
 def _triangle(images: Points, pairs: IntArray, root: FloatArray) -> FloatArray:
     """The triangular R of the QR decomposition of the rows root_p (z_i - z_j) over pairs p = (i, j).
 
-    z_i is the image of point i in `images`, and root (p,) the roots of the weights. Works on some pairs at a time.
+    z_i: the image of point i in `images`. root: the square roots of the weights. Works on some pairs at a time.
     """
     r = images.high.shape[1]
     R, step = np.zeros((0, r)), max(r, BLOCK // r)

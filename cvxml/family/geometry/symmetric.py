@@ -38,7 +38,7 @@ def smat(v: FloatArray, d: int) -> FloatArray:
 
 
 def squares(E: FloatArray) -> FloatArray:
-    """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2). Its product with svec(S) is e^T S e."""
+    """The rows svec(e e^T), (t, d (d + 1) / 2), for the rows e of E (t, d). Such a row times svec(S) is e^T S e."""
     rows, columns = triangle(E.shape[1])
     features = np.ascontiguousarray(E.T)  # indexing its rows is several times faster than columns of E
     F: FloatArray = features[rows]
@@ -48,13 +48,13 @@ def squares(E: FloatArray) -> FloatArray:
 
 
 def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
-    """sum_t w_t e_t e_t^T (d, d) over the rows of E (t, d)."""
+    """The sum (d, d) of w e e^T over the rows e of E (t, d) with their weights w (t,)."""
     S: FloatArray = E.T @ (w[:, None] * E)
     return (S + S.T) / 2
 
 
 def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
-    """e_t^T S e_t (t,) for every row of E (t, d)."""
+    """The values e^T S e (t,) of all rows e of E (t, d), for a matrix S (d, d)."""
     values: FloatArray = np.einsum("tj,tj->t", E @ S, E)
     return values
 
@@ -70,5 +70,5 @@ def congruence(H: FloatArray) -> FloatArray:
 
 
 def weighted_pairs(X: FloatArray, pairs: IntArray, w: FloatArray) -> FloatArray:
-    """sum_p w_p (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs (p, 2) of the points X (n, d)."""
+    """The sum (d, d) of w (x_i - x_j)(x_i - x_j)^T over the pairs (p, 2) of points X (n, d) with weights w (p,)."""
     return weighted(X[pairs[:, 0]] - X[pairs[:, 1]], np.asarray(w, dtype=float))

@@ -232,7 +232,7 @@ def _longest(end: Any, extreme: float) -> float:
 def as_sum(x: Enclosure) -> Approximate:
     """The midpoint of an enclosure of one number, and a bound of its error.
 
-    The bound also covers a constant factor of the loss that is the float nearest to a fraction.
+    The bound also covers a constant factor of the loss that was rounded from a fraction to a float.
     """
     value, error = float(x.mid), float(x.rad)
     return Approximate(value, error + 2 * EPS * abs(value) if math.isfinite(error) else math.inf)

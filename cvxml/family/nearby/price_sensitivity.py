@@ -41,7 +41,7 @@ MAX_NUMBERS = 2**26  # the rows may have at most this many numbers in total
 
 
 class Moving(NamedTuple):
-    """The rows of a term with dual variables that change: that of row t by -w_t (<V_t, S> - mean of its group).
+    """The rows of a term with dual variables that change: for row t by -w_t (<V_t, S> - its mean in the group).
 
     at (t,): the positions of the rows among the dual variables. V (t, p): svec(V_t). w (t,): the weights. group (t,):
     the group of each row, if the dual variables of a group have a fixed sum; else None.
@@ -178,8 +178,8 @@ def _second_derivative_of_cone(
 ) -> FloatArray | None:
     """The part P of K, (p, p), from the psd cone; None if a matrix to invert is singular.
 
-    Z is cost - paid, with negative eigenvalues replaced by 0. Z A is near 0 for the metric A (d, d). room: f may grow
-    by this; mu = room / d.
+    cost (d, d): the C of `Priced`. paid (d, d): G. Z is C - G, with negative eigenvalues replaced by 0. Z A is near 0
+    for the metric A (d, d). room: f may grow by this; mu = room / d.
     """
     d = len(A)
     Z = cost - paid

@@ -1,15 +1,15 @@
 """All metrics with f(A) <= F, for example all that are at least as good as a given one: upper bounds of <D, A>.
 
-f is the objective of a family (theorem.py), and D a symmetric matrix. For any s > 0 and any dual variables a,
-f(A) - s <D, A> >= k(a) + r(G + s D). So
+f is the objective of a family (theorem.py), and D a symmetric matrix, the direction. For any s > 0, the tilt, and any
+dual variables a, f(A) - s <D, A> >= k(a) + r(G + s D). So
     <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F.
 This is the certificate of the same problem with a linear term, and it holds for any dual variables. The dual variables
-of the tilted problem, to minimize f(A) - s <D, A>, give good bounds. price_sensitivity.py estimates them from those of
-f: they are a - s w <V_t, S>, K S = D, with a second derivative K of f. The bound does not depend on the accuracy of K,
-which is used to find the dual variables only.
+of the tilted problem, to minimize f(A) - s <D, A>, give good bounds. price_sensitivity.py estimates them from the dual
+variables a of f: row t has a_t - s w_t <V_t, S> with K S = D and a second derivative K of f. The bound does not depend
+on the accuracy of K, which is used to find the dual variables only.
 
-A `Box` contains all these metrics. It has bounds for as many directions as matrices have entries, each a sum over pairs
-of points.
+A `Box` contains all these metrics. It has bounds in d (d + 1) / 2 directions, each a weighted sum of
+(x_i - x_j)(x_i - x_j)^T over pairs of points.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class Box(NamedTuple):
     reach: float  # bound of ||A - M||
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """Booleans (len(rows), m): which points are proved nearer to a query than others.
+        """Booleans (len(rows), m): which of m points are proved nearer to a query than which others.
 
-        E (m, d): differences of m points from the query. rows: indices of rows of E. Entry (k, b) is True if row rows_k
-        of E is shorter than row b in every A of the set.
+        E (m, d): differences of the points from the query. rows: indices of rows of E. Entry (k, b) is True if, in
+        every A of the set, row number rows_k of E is proved shorter than row number b.
         """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             E = E / self.units
@@ -152,7 +152,7 @@ class Sublevel:
         """The upper bound of <D, A> over the set that one tilt s gives; inf if it proves no bound.
 
         D: the direction, by weights on pairs. moves: for each term, the change of the dual variables per unit of s.
-        tilt: s.
+        tilt: the number s.
         """
         self.proofs += 1
         duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
@@ -167,8 +167,8 @@ class Sublevel:
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
         """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
-        If the dual variables with the tilt are not feasible, both are multiplied by `share`. tilt: a matrix given by
-        weights on pairs; None for 0. Returns -inf and 0 if no bound is proved.
+        If the dual variables with the tilt are not feasible, both are multiplied by `share`. tilt: the matrix s D,
+        given by weights on pairs; None for 0. Returns -inf and 0 if no bound is proved.
         """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
@@ -194,8 +194,8 @@ class Sublevel:
         """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
         It is for a loss with a domain that contains no multiples. own: dual variables in the domain, which are mixed
-        with the strict ones of `anchors`. tilt: a matrix given by weights on pairs, or None. G: the matrix that belongs
-        to `own`, plus the tilt. Returns -inf and 0 if no bound is proved.
+        with the strict ones of `anchors`. tilt: the matrix s D, given by weights on pairs, or None. G: the matrix that
+        belongs to `own`, plus the tilt. Returns -inf and 0 if no bound is proved.
         """
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)
@@ -333,9 +333,10 @@ class Sublevel:
         return self.holds(self.beside)
 
     def _kept(self, A: FloatArray) -> FloatArray:
-        """P_+(A), with negative eigenvalues replaced by 0, and within the budget of the method, if it has one.
+        """A metric near A that is psd and, if the method has a budget, within the budget.
 
-        It is divided by its sum of squared distances over similar pairs, if this sum is above the budget of 1.
+        It is P_+(A), with negative eigenvalues replaced by 0, divided by max(1, spent). spent: its sum of squared
+        distances over similar pairs, or 0 without a budget.
         """
         psd = project_psd(A)
         return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))

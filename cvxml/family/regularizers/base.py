@@ -81,7 +81,7 @@ class JudgedMatrix(NamedTuple):
 
 
 class Surplus(NamedTuple):
-    """A symmetric matrix Z (r, r), and a bound of its error in norm. A bound of the family needs Z to be psd."""
+    """A symmetric matrix Z (r, r), and a bound of its error in norm. The lower bound is valid only if Z is psd."""
 
     Z: FloatArray
     error: float
@@ -232,7 +232,7 @@ class Everywhere:
 
 
 class ExactView:
-    """A feasible matrix of rationals, and the points in it. The formulas take it in place of a view from `judge`.
+    """A feasible matrix of rationals, and the points in it. `ByFormulas` takes it in place of a view.
 
     metric: the matrix. D: the squared distances of the points in it.
     """
@@ -283,7 +283,7 @@ class ByFormulas(Everywhere, ABC):
     def image(self, G: Weights) -> Any:
         """The numbers computed from G that r depends on, in enclosures.
 
-        The enclosures also hold if every weight of G is rounded a few times more, unless G.exact says that none is.
+        The enclosures also hold if each weight of G was rounded a few times. With G.exact, no weight was rounded.
         """
 
     @abstractmethod

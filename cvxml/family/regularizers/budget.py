@@ -61,10 +61,10 @@ class Level(NamedTuple):
 
 
 class Budget(ByFormulas):
-    """R(M) = 0 where the sum of the squared distances of similar pairs is at most 1.
+    """R(M) = 0 where the sum of the squared distances of similar pairs is at most 1, else inf.
 
-    similar (s, 2): the similar pairs of points X (n, d). labels (n,): the points grouped modulo the span of the similar
-    differences, exactly.
+    similar (s, 2): the similar pairs of points X (n, d). labels (n,): two points have equal labels if and only if their
+    difference is in the span of the similar differences.
 
     rank: the dimension of that span, or None to take the number of directions that double precision sees. Only solvers
     use None, because bounds are then not proved.
@@ -104,7 +104,7 @@ class Budget(ByFormulas):
         return -image.level
 
     def excess_at(self, at: Any, image: Level) -> Any:
-        """The excess level - <G, M>, for a view `at` of the metric M."""
+        """The excess level - <G, M>, because R(M) = 0 and r(G) >= -level. at: a view of M. image: G with its level."""
         return image.level - product(at, image.G)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:

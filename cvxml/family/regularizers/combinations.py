@@ -4,7 +4,7 @@
 | beta sum w  | 0 if c_k <= beta for every k, else -inf                 | sum w_k (beta - c_k)                  |
 | 1/2 ||M||^2 | -1/2 ||N||^2, N with s_k = b_k^T N b_k >= c_k for all k | 1/2 ||M - N||^2 + sum w_k (s_k - c_k) |
 
-Both hold because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k.
+R(M) - <M, G> >= r(G) (base.py) holds because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k.
 
 The best N is the projection of G on the cone of these M. Its weights are approximated by non-negative least squares.
 Weights with s_k < c_k are then increased, which decreases no other s_k. If the b_k are the features, N is the
@@ -57,13 +57,13 @@ SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to a
 
 
 class Combined(SeenBy):
-    """A view of points X (n, d) in the metric M (d, d) with weights w (K,).
+    """A view of points X (n, d) in the metric M = sum_k w_k b_k b_k^T (d, d), with the weights w (K,).
 
     sight: the images of the points in M. The matrix that is judged differs from M by up to `error` (d, d) in each
     entry, because of rounding. The attribute M is an enclosure that contains both.
 
     The difference changes a distance by up to |e|^T error |e|, where e is the difference of two points. This is at most
-    sum_k per_k e_k^2 with per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.
+    the sum of per_f e_f^2 over the features f, with per_f = (error u)_f / u_f, u > 0. u_f is the spread of f.
     """
 
     def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, M: Enclosure, error: FloatArray):
@@ -116,12 +116,12 @@ class Combinations(ByFormulas):
         return JudgedMatrix(view, feasibility, finite, not A.any())
 
     def gains(self, G: Weights) -> Enclosure:
-        """The numbers c_k = b_k^T G b_k, (K,). The radii allow for weights that are not exact."""
+        """The numbers c_k = b_k^T G b_k, (K,), with error bounds that allow for rounding of the weights of G."""
         return self._gains(G).c
 
     @of_last
     def _gains(self, G: Weights) -> _Gains:
-        """The numbers c_k and their sizes. Where an error is not negligible, c_k is computed again (`_finely`)."""
+        """The numbers c_k and their sizes. A c_k with a large error is computed again with more digits (`_finely`)."""
         K, used = len(self.B), np.asarray(G.w != 0)
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
@@ -206,11 +206,11 @@ class SumOfWeights(Combinations):
         return total(at.w * (like(at.w, self.beta, rounded=1) - image))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """A factor t of the dual variables with a large k(t a), and every c_k of the rounded multiple at most beta.
+        """A factor t of the dual variables a with a large k(t a) such that t a, in floats, has every c_k <= beta.
 
-        The error bounds show this for every t up to a limit. A larger t is taken only if it has been tried (`_tried`).
+        The error bounds prove this for every t up to a limit. A larger t is taken only if it was tried (`_tried`).
 
-        ray: the function t -> k(t a) of the losses.
+        ray: the function t -> k(t a) of the losses. Returns 0 if the error bounds are not finite.
         """
         c, size = self._gains(G)
         most = float(np.max(c.mid + 2 * c.rad))
@@ -227,10 +227,10 @@ class SumOfWeights(Combinations):
         return tried if tried > shown and ray.value(tried) > ray.value(shown) else shown
 
     def _tried(self, G: Weights, t: float) -> float:
-        """A factor near t for which every c_k of the rounded multiple is at most beta.
+        """A factor near t for which every c_k of the multiple, rounded to floats, is proved to be at most beta.
 
-        The rounding of many weights mostly cancels. So a trial finds a larger factor than the bound of this rounding.
-        Returns 0 if a few trials find no factor.
+        The rounding errors of many weights mostly cancel, so the factor can be larger than the limit from the error
+        bounds. Returns 0 if a few trials find no factor.
         """
         for _ in range(TRIALS):
             c = self.gains(Weights(G.pairs, G.w * t, G.exact))
@@ -245,7 +245,7 @@ class SumOfWeights(Combinations):
         return self.gains(G)
 
     def bound(self, G: Weights) -> Approximate:
-        """r(G): 0 if every c_k <= beta is proved, else -inf. The radii have room for the rounding of mid + rad."""
+        """r(G): 0 if every c_k <= beta is proved, else -inf. The errors of c_k include the rounding of this test."""
         c = self.gains(G)
         return Approximate(0.0 if (c.mid + c.rad <= self.beta).all() else -math.inf, 0.0)
 
@@ -264,7 +264,7 @@ class Norm(NamedTuple):
 
 
 class NormOfCombination(Combinations):
-    """R(M) = 1/2 ||M||^2, with r(G) = -1/2 ||N||^2."""
+    """R(M) = 1/2 ||M||^2, with r(G) = -1/2 ||N||^2 for the matrix N of the module docstring."""
 
     def value_at(self, at: Any) -> Any:
         return total(square(at.M)) / 2

@@ -98,7 +98,7 @@ def share_of(part: FloatArray, of: FloatArray) -> float:
 
 
 class DiagonalBudget(Budget):
-    """R(M) = 0 where M is diagonal and the sum of the squared distances of similar pairs is at most 1.
+    """R(M) = 0 where M is diagonal and the sum of the squared distances of similar pairs is at most 1, else inf.
 
     similar (s, 2): the similar pairs of points X (n, d). The pairs of G must not differ in a feature that is equal in
     all similar pairs.

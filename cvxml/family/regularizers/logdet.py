@@ -149,7 +149,7 @@ class LogDet(Everywhere):
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
 
-        It is 0 if this bound is negative, because zero dual variables have the bound 0. ray: the function t -> k(t a).
+        It is 0 if no t > 0 with a bound above 0 is found. ray: the function t -> k(t a) of the losses.
         """
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):
@@ -183,7 +183,7 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def excess(self, view: Positive, G: Weights) -> Approximate:
-        """The excess D_ld(L^T Z L, I). The error bound covers K = L (I + F) L^T for the rounding F."""
+        """The excess D_ld(L^T Z L, I). The error bound covers a rounding F in K = L (I + F) L^T."""
         (K, K_error), known = _of(view)
         (Z, error), left = self._left_of(G)
         if left is None:

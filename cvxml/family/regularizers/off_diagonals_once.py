@@ -6,14 +6,14 @@ mistake. The problem is
     min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi(v_t),     v_t = <M, H_t>,
 
 with H_t = X_il - X_ij for the triplet t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T. So v_t is a difference of squared
-distances. Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
+distances. Here phi is a hinge c [1 - v]_+, or a hinge with c = 1 that is smoothed over a width.
 
 Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
     optimum  >=  sum_t (a_t - width/2 a_t^2)  -  1/2 sum_ij (G + S)_ij^2 / V_ij,    V_ii = lam, V_ij = lam/2 for i != j.
 The gap is the excess of the loss, plus 1/2 sum_ij V_ij (M - (G + S)/V)_ij^2 + <M, S>. It is computed in enclosures. At
 the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
 metric M. For the hinge, a_t is c if v_t < 1, and 0 if v_t > 1. If v_t = 1, a least-squares fit of S M = 0 gives a_t.
-For the rounded hinge, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
+For the smoothed one, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
 every such a and S, including inexact ones.
 """
 
@@ -42,8 +42,8 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     """A proved upper bound of the gap of the metric in this misreading, relative to lam/2 sum_{i <= j} M_ij^2.
 
     question: the metric and the tolerance. given: the points and triplets. lam, c, width: those of the module
-    docstring. Returns inf if there is no proof: for an infeasible metric, no triplets, too many at the margin, or too
-    much rounding.
+    docstring. Returns inf if there is no proof: for an infeasible metric, no triplets, more than `MAX_TRIPLETS` of them
+    with v close to 1, or too much rounding.
     """
     s = unit_scale(given.X)
     X, M = given.X / s, question.metric * s**2

@@ -33,7 +33,7 @@ class Duals(NamedTuple):
 class Weights(NamedTuple):
     """The matrix sum_p w_p X_p, X_ij = (x_i - x_j)(x_i - x_j)^T, given by its weights on pairs.
 
-    exact: True if every weight is a dual variable or its negative. Else it may be rounded a few times.
+    exact: True if every weight is a dual variable or its negative. If it is False, weights may be rounded a few times.
     """
 
     pairs: IntArray  # (p, 2)
@@ -58,7 +58,7 @@ def joined(parts: Sequence[Weights]) -> Weights:
 
 
 class Block(NamedTuple):
-    """The values v of some rows in a metric. Rows of one group are always in the same block.
+    """The values v of some rows in a metric. All rows of one group of a loss are in the same block.
 
     error: bounds of the errors of v. a: the dual variables of the rows.
 
@@ -74,8 +74,8 @@ class Block(NamedTuple):
 class Entries(NamedTuple):
     """The nonzero entries of B for some rows.
 
-    Entry k has the value sign_k, in the row row_k, at the pair pairs_k. The value is +1 or -1, divided by the unit of
-    the rows if they have one.
+    Entry k belongs to row number row_k of these rows, and to the pair pairs_k of points. Its value sign_k is +1 or -1,
+    divided by the unit of the rows if they have one.
     """
 
     row: IntArray
@@ -97,9 +97,9 @@ class WideView(View, Protocol):
         """Squared distances of all pairs of points, in a form that computes blocks of them by products of matrices."""
 
     def from_points(self, i: IntArray) -> Distances:
-        """Squared distances from the points i (m,) to all points, (m, n).
+        """Squared distances (m, n) from the points i (m,) to all n points.
 
-        They are computed from differences, so those of close points keep their digits.
+        If the view has error bounds, they come from differences, so those of close points keep their digits.
         """
 
 
@@ -116,10 +116,10 @@ class Rows(Protocol):
         """The matrix G = sum_t a_t V_t, V_t = sum_p B_tp X_p, as weights on pairs."""
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """Drop the rows that have a pair of two points with different labels.
+        """The dual variables, without those of rows that have a pair of points with different labels.
 
-        labels (n,): points have equal labels if they differ by a vector of the range of the regularizer. Other pairs
-        could make its bound -inf.
+        labels (n,): those of the regularizer, not class labels. A pair of points with different labels could make the
+        bound of the regularizer -inf. `ByPoint` keeps these rows and gives them -inf, which its loss turns into 0.
         """
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
@@ -141,9 +141,9 @@ class MarginRows(Rows, WithEntries, Protocol):
     """Rows for solvers that add rows one by one. They take images z (n, r) of the points, and compute v from these."""
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """For the row of each key: True if the two points of each of its pairs have the same label.
+        """For each of the keys (t,) of rows: True if the two points of every pair of the row have equal labels.
 
-        labels (n,): points have the same label if they differ by a vector of the range of the regularizer.
+        labels (n,): those of the regularizer, not class labels. A row with False must have the dual variable 0.
         """
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
@@ -164,11 +164,11 @@ class Nearest(MarginRows, Protocol):
     """Rows of a loss that needs the smallest value v."""
 
     def least(self, z: FloatArray) -> float:
-        """The smallest positive v of all rows."""
+        """The smallest v of all rows, for images z (n, r) of the points. `PairRows` ignores v up to `UNSEEN`."""
 
 
 class Plain(NamedTuple):
-    """Images z (n, r) of the points, for solvers. The error bounds are 0, because rounding is ignored."""
+    """A view by images z (n, r) of the points, for solvers. The error bounds are 0, because rounding is ignored."""
 
     z: FloatArray
 

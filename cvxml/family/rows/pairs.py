@@ -50,8 +50,8 @@ class PairRows(NamedTuple):
     def _pairs_of(self, key: IntArray) -> IntArray:
         """The pairs (t, 2) of these keys.
 
-        For all keys in ascending order this is the list itself, because a regularizer may have cached results for that
-        object.
+        For all keys in ascending order, it is the object `listed` itself, because a regularizer may store results for
+        this object.
         """
         whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
         return self.listed if whole else self.listed[key]

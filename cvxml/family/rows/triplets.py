@@ -75,9 +75,9 @@ class Triplets(NamedTuple):
             yield Block(far - near, near_error + far_error + 2 * EPS * (near + far), a[away])
 
     def _near(self, view: WideView, kept: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-        """Key, v, and a bound of its error, for every row that may have v < kept.
+        """Yield the keys, the values v, and bounds of their errors, for all rows that may have v < kept.
 
-        For each point, one matrix product finds the points that may be near enough.
+        For a block of points i at a time, a product of matrices finds the points l that may be near enough.
         """
         n = self.impostors.shape[1]
         D_ij, error_ij = view.pairs(self.targets)
@@ -114,8 +114,8 @@ class Triplets(NamedTuple):
     def _groups(self, between: Products, points: IntArray) -> Iterator[tuple[Products, IntArray]]:
         """Yield groups of points, as positions in `points`, with a table of the points that may be their impostors.
 
-        A large class is a group, because none of its points is an impostor in it: about as many of them are near as
-        points of all other classes. All other points are one group, with the table `between` of all points.
+        Each class with at least `MANY` of the points is a group, with a table of the points of all other classes: its
+        own points are no impostors. All other points are one group, with the table `between` of all points.
         """
         if not isinstance(self.impostors, OtherClasses):
             yield between, np.arange(len(points))
@@ -128,7 +128,7 @@ class Triplets(NamedTuple):
         yield between, np.flatnonzero(~np.isin(own, large))
 
     def named(self, duals: Duals) -> IntArray:
-        """The triplets i, j, l, (t, 3), of the keys of these dual variables."""
+        """The triplets (i, j, l) of the keys of these dual variables, as an array (t, 3)."""
         row, l = np.divmod(duals.key, self.impostors.shape[1])
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
@@ -162,9 +162,10 @@ class Triplets(NamedTuple):
             yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """For the row of each key: True if l has the label of i, so that the points of its pairs have equal labels.
+        """For each of the keys (t,) of triplets (i, j, l): True if the points i and l have equal labels.
 
-        labels (n,): those of the regularizer. A target always has the label of its point.
+        labels (n,): those of the regularizer, not class labels; i and j always have equal ones. A row with False must
+        have the dual variable 0.
         """
         row, l = np.divmod(key, self.impostors.shape[1])
         return labels[self.targets[row, 0]] == labels[l]
@@ -185,9 +186,9 @@ class Triplets(NamedTuple):
         return len(self.targets)
 
     def sample(self, every: int, first: int = 0) -> Triplets:
-        """The object with all rows of every `every`-th point only, from the point number `first` on.
+        """The object with the rows of every `every`-th point that has targets, starting at number `first`.
 
-        If there are fewer points, the numbers begin again from 0.
+        If there are at most `first` points, the remainder of `first` by their number is taken.
         """
         points = np.unique(self.targets[:, 0])
         points = points[first % max(1, len(points)) :: every]

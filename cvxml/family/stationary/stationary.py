@@ -5,10 +5,10 @@ X_ij. Norms are taken in coordinates in which the points have unit covariance. W
 |A|^2 = tr QC and |dF/dA|^2 = 4 tr QG C^-1 G. If features depend on each other, C is the covariance of a basis of the
 features, found by exact ranks.
 
-A row of A is used, or it is free: 0. There are two kinds of steps. A change of the used rows may have the length
-max(|A|, 1); it decreases F by at most `gradient`, to first order in A. If fewer than m rows are used, a free row may
-become a row of that length; it decreases F by at most `free`, to first order in Q. Both at once, with this length in
-total, decrease F by at most 5/4 of the larger number: gradient c + free s^2 with c^2 + s^2 = 1.
+A row of A is used, or it is free, which means 0. There are two kinds of steps. A change of the used rows may have the
+length max(|A|, 1); it decreases F by at most g = max(|A|, 1) |dF/dA|, to first order in A. If fewer than m rows are
+used, a free row may become a row of that length; it decreases F by at most a number h, to first order in Q. Both at
+once, with this length in total, decrease F by at most 5/4 of the larger of g and h: by g c + h s^2 with c^2 + s^2 = 1.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def laplacian(weights: Any) -> Any:
 def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
     """The indices of the points nearest to point i, including ties up to rounding.
 
-    row: integer distances from i to all points. largest: the largest distance of any two points.
+    row: squared distances from i to all points, as integers. largest: the largest squared distance of any two points.
     """
     least = min(D for k, D in enumerate(row) if k != i)
     near = least + max(least // CLOSE, largest // ROUNDING)
@@ -112,9 +112,9 @@ def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
 
 
 def won_at_most(of: FirstOrder) -> tuple[float, float]:
-    """Upper bounds of the decrease of F, to first order, by the two kinds of steps of length max(|A|, 1).
+    """Upper bounds g and h of the decrease of F, to first order, by the two kinds of steps of length max(|A|, 1).
 
-    The first bound is for a change of the used rows (the gradient), the second for a free row. of: the first-order
+    g is for a change of the used rows, and h for a free row that becomes a row of this length. of: the first-order
     quantities at the metric.
     """
     size = root_upward(max(ends(of.length)[1], Fraction(1)))
@@ -134,10 +134,10 @@ def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
 def interval(
     Q: FloatArray, M: FloatArray, objective: Any, left: tuple[float, float], scale: Fraction
 ) -> Exact:
-    """The interval of the first-order step at M M^T, M (d, r), which stands for Q (d, d).
+    """The interval from the objective minus the largest first-order decrease to the objective, at M M^T.
 
-    Its ends are the objective minus the largest decrease, and the objective. objective: a ball. left: the largest
-    decreases by a change of the used rows and by a free row.
+    M (d, r): M M^T stands for the metric Q (d, d). objective: a ball. left: the largest decreases by a change of the
+    used rows and by a free row.
 
     scale: the number that the gap is relative to. Raises ValueError if `left` is infinite.
     """
@@ -203,8 +203,8 @@ def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _rank_is_used(m: int, A: Any, C: Any) -> bool:
     """True if no row of the linear map is free: m is below the rank of C, and m eigenvalues are above INVISIBLE.
 
-    These are the eigenvalues of A v = lambda C v, for the matrix A = C Q C of the metric Q, as balls. They are bounded
-    on the span of m vectors.
+    They are eigenvalues of A v = lambda C v, for balls A and C. C is the covariance of a basis of the features, and
+    A = K Q K^T for the covariance K of this basis with all features. They are bounded on the span of m vectors v.
     """
     if m >= C.nrows():
         return False

@@ -60,8 +60,8 @@ def certificate(
 def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
     """The positive definite matrix that exact arithmetic judges in place of the metric A (d, d).
 
-    It is A itself if A is exactly psd and no root is given, else a matrix M M^T close to A. root: M (d, r), if it is
-    known. Raises SingularMetric if the matrix is singular.
+    If A is exactly psd and no root is given, it is A itself. Otherwise it is M M^T, where M (d, r) is `root`, or else a
+    computed root of A. Raises SingularMetric if this matrix is singular.
     """
     metric = judged(A, root)
     if not is_definite(metric.V):

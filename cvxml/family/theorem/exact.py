@@ -1,15 +1,15 @@
 """The certificate in exact arithmetic: a proved interval around the optimum, for every member of the family.
 
 As in theorem.py, the objective is R(M) plus losses; a term is a loss with its rows. Dual variables a give the lower
-bound k(a) + r(G), where the matrix G is linear in a. A `Duals` holds those of one term. Points, metric and dual
-variables are floats, so they are rational numbers. The distances are then rational too, and so are objective and bound
-if the loss is rational. Logarithms and roots are balls, which are intervals with a proved radius (core/balls.py), and
-the outer end of each ball is used. No result depends on floating-point accuracy.
+bound k(a) + r(G), where the matrix G is linear in a. A `Duals` holds the dual variables of one term. Points, metric and
+dual variables are floats, so they are rational numbers. The distances are then rational too, and so are objective and
+bound if the loss is rational. Logarithms and roots are balls, which are intervals with a proved radius (core/balls.py),
+and the outer end of each ball is used. No result depends on floating-point accuracy.
 
 The dual variables of the double-precision proof are moved into the domain exactly. A matrix that must be psd is proved
-psd (core/integer_matrices.py). If it is not psd, the dual variables are made a little smaller. For a loss with a domain
-that contains no multiples, they are mixed with strict ones instead, for which the matrix is positive definite. Such a
-family has `anchors` (strict_prices.py).
+psd (core/integer_matrices.py). If it is not psd, the dual variables are made a little smaller. If the domain of the
+loss contains no multiples of them, they are mixed with strict ones instead, for which the matrix is positive definite.
+Such a family has `anchors` (strict_prices.py).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def interval(
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
-    """The lower bound of `own` times the first factor of `SHRINKING` (1, or slightly less) that makes it feasible.
+    """The lower bound of the dual variables `own` times the first factor of `_shrunk` that makes them feasible.
 
     own: the dual variables of each term, as fractions. X: the points in rationals. hint: data that make r(G) easy to
     bound, or None. If no factor makes them feasible, the result is the bound of a = 0. Raises Unproved if that is -inf.
@@ -89,10 +89,10 @@ def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fractio
 def _shrunk(
     family: Family, X: Plane, own: Sequence[Duals], hint: Any = None
 ) -> tuple[list[Duals], Fraction] | None:
-    """The dual variables times the first factor of `SHRINKING` that makes them feasible, and their lower bound.
+    """The dual variables times the first factor 1 or 1 - 2^-k that makes them feasible, and their lower bound.
 
-    own: the dual variables of each term, as fractions. X: the points in rationals. hint: data that make r(G) easy to
-    bound, or None. Returns None if no factor makes them feasible.
+    k: the numbers of `SHRINKING` in turn; 0 means the factor 1. own: the dual variables of each term, as fractions. X:
+    the points in rationals. hint: data that make r(G) easy to bound, or None. Returns None if no factor is found.
     """
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
@@ -106,9 +106,9 @@ def _shrunk(
 def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None = None) -> list[Duals]:
     """The feasible dual variables of each term, as fractions, that give the lower bound of the exact interval.
 
-    duals: those of each term, feasible up to rounding. strict: strict dual variables to mix with, if the family has
-    anchors. If no multiple of `duals` is feasible, the result is 0. Raises Unproved if the family has anchors and no
-    dual variables are feasible.
+    duals: the given ones of each term, feasible up to rounding. strict: strict dual variables to mix with, if the
+    family has anchors. If no multiple of `duals` is feasible, all dual variables of the result are 0. Raises Unproved
+    if the family has anchors and no dual variables are feasible.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
     if family.anchors is not None:

@@ -1,13 +1,13 @@
 """Make dual variables feasible by mixing them with strict ones, if the domain contains no multiples (log sum exp).
 
-The regularizer is <C, M>. Dual variables a are feasible if C - G(a) is psd, G(a) = sum_t a_t V_t (theorem.py), and
-strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and its C - G is
-(1 - t) (C - G(a0)) + t (C - G(a)). This is positive definite up to some largest t.
+The regularizer is <C, M>. Let G(a) = sum_t a_t V_t (theorem.py). Dual variables a are feasible if C - G(a) is psd, and
+strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and its matrix
+C - G is (1 - t) (C - G(a0)) + t (C - G(a)). This matrix is positive definite up to some largest t.
 
 Strict dual variables are found without a solver, if possible. Let the columns of T be coordinates in which C is close
 to the identity. At a multiple of the metric T T^T, the loss has the slopes p = -grad phi, which are dual variables in
-its domain. Several multiples are tried. The one with the largest least eigenvalue of C - G is taken, and this
-eigenvalue is proved to be positive.
+its domain. Several multiples are tried. The dual variables for which the smallest eigenvalue of C - G is largest are
+taken, and this eigenvalue is proved to be positive.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LARGE_EIGENVALUE = 0.1  # no other multiple is tried if all eigenvalues of C - G
 
 
 class Anchor(NamedTuple):
-    """Repaired dual variables a, and their matrix C - G(a), called surplus.
+    """Dual variables a in the domain of the loss, and their matrix C - G(a), called surplus.
 
     They are strict if this matrix is positive definite.
     """
@@ -54,9 +54,9 @@ Strict = TypeVar("Strict", bound=WithSurplus)
 def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
     """Call `duals_at` with factors s from `MULTIPLES`, and return the strictest result.
 
-    This is the result with the largest least eigenvalue of C - G; None if no result is strict.
-
-    duals_at: maps s to the slopes of the loss at s times the metric with a mean distance of 1.
+    duals_at: maps s to dual variables with their C - G. They are the slopes of the loss at s times the metric with a
+    mean distance of 1. In the strictest result, the smallest eigenvalue of C - G is largest. If it is above
+    `LARGE_EIGENVALUE`, no further s is tried. Returns None if no result is strict.
     """
     best, most = None, 0.0
     for s in MULTIPLES:
@@ -101,9 +101,9 @@ class Anchors:
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """The strictest slopes of the loss at the multiples `MULTIPLES` of the metric T T^T, with their C - G.
+        """The strictest slopes of the loss at several multiples of the metric T T^T, with their C - G.
 
-        None if none of them is strict.
+        None if the slopes at no multiple are strict.
         """
         assert isinstance(self.loss, LogSumExp)
         g = self.regularizer.ground
@@ -124,8 +124,8 @@ class Anchors:
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """A list of feasible dual variables near `own`: `own` itself if it is feasible, else mixtures.
 
-        own: dual variables in the domain. others: dual variables that are strict or nearly so. `own` is mixed with each
-        of them, and with `strict`. The list ends with `level`, if there is one.
+        own: dual variables in the domain. others: further dual variables. `own` is mixed with each of them that is
+        strict, and with `strict`. The list ends with `level`, if there is one.
         """
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]

@@ -15,14 +15,14 @@ The gap of M is the sum of the excesses of these inequalities. Each excess is co
 Repair. Dual variables become feasible in three steps.
 - Some regularizers have a range: a subspace, for example the range of C in R(M) = <C, M>. If x_i - x_j is outside it
   for a pair of a row, the row gets the dual variable 0. This is decided in rationals (numbers/span.py).
-- They are moved into the domain of k.
+- The dual variables are moved into the domain of k.
 - The best feasible multiple is taken. If the domain contains no other multiples and C - G must be psd, the dual
   variables are mixed with strict ones, for which C - G is positive definite. The object `anchors` of the family finds
   them (strict_prices.py).
 
 Rounding. Every distance has an error bound (numbers/rounding.py, geometry/budget.py), and a term of the gap changes by
-at most its slope times that. The gap is also the objective minus the bound. The one of the two gaps with the smaller
-error bound is used. If M = 0 is proved optimal in rationals (zero_is_optimal.py), the gap is exactly 0.
+at most its slope times this bound. The gap is also the objective minus the bound. The one of the two gaps with the
+smaller error bound is used. If M = 0 is proved optimal in rationals (zero_is_optimal.py), the gap is exactly 0.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Family(NamedTuple):
 
     anchors: for a loss with a domain that contains no multiples; see the module docstring.
 
-    radius: maps a judged matrix and a bound of its gap to a bound of the distance of the optimum.
+    radius: maps a judged matrix and a bound of its gap to a bound of the distance from the given matrix to the optimum.
     """
 
     regularizer: Regularizer
@@ -195,7 +195,7 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
     """Move the dual variables of each term into the domain of its loss.
 
-    A row gets the dual variable 0 if one of its pairs differs outside the range of the regularizer.
+    A row gets the dual variable 0 if the points of one of its pairs differ outside the range of the regularizer.
     """
     repaired = []
     for term, given in zip(family.terms, duals, strict=True):

@@ -58,8 +58,8 @@ class Classes(NamedTuple):
     def scatter(self, at: Images, w: FloatArray) -> tuple[FloatArray, float]:
         """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over the points i of each class c, and an error bound in norm.
 
-        at: the images y (n, r). w: one weight for each class. The sum of (y_i - y_j)(y_i - y_j)^T over all pairs of a
-        class is its sum over i, times its number of points.
+        at: the images y (n, r). w: one weight for each class. For a class of s points, s times the inner sum over i is
+        the sum of (y_i - y_j)(y_i - y_j)^T over all its pairs.
         """
         y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
@@ -147,7 +147,7 @@ class Laplacian:
     def proved(self, error: FloatArray) -> tuple[FloatArray, float]:
         """The total (r, r) and a bound of its error in norm, if image i has an error of up to error_i.
 
-        The bound also holds if each w is rounded up to n times.
+        The bound has room for n roundings of each weight.
         """
         n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(error.max())
         moved = 8 * (n + 16) * EPS * float(self.degree @ length**2)

@@ -5,8 +5,8 @@ With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_
     min_{X psd}  log sum_t exp(-<X, H_t>) + v tr X.
 
 The paper states it over nonnegative weights of all matrices of rank one and trace 1. Their sums are the psd matrices.
-Triplets are an input, as in the paper. By default they combine the targets of a point, its nearest points of the same
-class, with as many nearest points of other classes.
+Triplets are an input, as in the paper. By default, each of the K nearest points of the same class (the targets) is
+combined with each of the K nearest points of other classes.
 
 There is a threshold v* (methods/boostmetric/threshold.py). For v > v* an optimum exists. For v < v* the objective is
 unbounded below; this is proved, and the solver refuses the problem. v* > 0 if some metric gives every triplet a
@@ -119,7 +119,7 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, v > 0, triplets (t, 3). n_neighbors: targets per point, if triplets are not given.
+    X (n, d), y (n,) labels, v > 0, triplets (t, 3). n_neighbors: the K of the default triplets.
     """
     points, v = check_X(X), check_positive(v, "v")
     check_units(points, v, "v", "v / s^2")
@@ -131,9 +131,9 @@ def threshold(
 ) -> Sides:
     """A lower and an upper bound of v*, with the metric (d, d) and the shares (m,) of triplets that give these bounds.
 
-    v* is the threshold: no optimum exists for v < v*. Double precision limits the distance of the bounds to about 1e-6
-    times the largest H_t. X (n, d), y (n,) labels. n_neighbors: targets per point, if `triplets` (t, 3) are not given.
-    Raises ValueError for bad input.
+    v* is the threshold: no optimum exists for v < v*. In double precision, the bounds differ by up to about 1e-6 times
+    the largest H_t. X (n, d), y (n,) labels, triplets (t, 3). n_neighbors: the K of the default triplets. Raises
+    ValueError for bad input.
     """
     given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
     *_, last = sides(given.X, Together(given.triplets()))
@@ -300,8 +300,8 @@ class BoostMetric(TripletMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of the metric M (d, d), from any dual variables.
 
-        A finite bound may need strictly feasible dual variables. They exist only if v is above the smallest v with
-        an optimum, v*. If no bound is found, the certificate is undecided, and gives the relation of v to v*.
+        A finite bound may need strictly feasible dual variables, which exist only if v > v*. If no bound is found, the
+        certificate is undecided, and its reason is the relation of v to v*.
         """
         certificate = super().certify(given, M, dual)
         if math.isinf(certificate.lower_bound) and not certificate.undecided:

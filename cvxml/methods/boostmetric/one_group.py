@@ -58,8 +58,8 @@ class Together(NamedTuple):
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """The dual variables of all rows, but -inf for a triplet whose three points do not have the same label.
 
-        labels (n,): the labels of the regularizer. Such a triplet must have the dual variable 0, and the loss
-        (LogSumExp) makes 0 of -inf.
+        labels (n,): those of the regularizer, not class labels. A triplet of points with different labels must have the
+        dual variable 0. The loss (LogSumExp) turns -inf into 0.
         """
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))

@@ -130,7 +130,10 @@ class Decided(NamedTuple):
 
 
 class AboveThreshold(Anchors):
-    """The proved relation of v to v*. If v > v*, strictly feasible dual variables, with which others are mixed."""
+    """The proved relation of v to v*; and for v > v*, strictly feasible dual variables u, with which others are mixed.
+
+    Strictly feasible: v I - sum u_t H_t is positive definite.
+    """
 
     @cached_property
     def strict(self) -> Anchor | None:

@@ -53,12 +53,12 @@ class Differences(NamedTuple):
     unit: float
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The metric (d, d) of the features for a matrix M (r, r)."""
+        """The metric (d, d) of the features that is the matrix M (r, r) in the basis, lengths in units of `unit`."""
         A: FloatArray = self.basis @ (M / self.unit**2) @ self.basis.T
         return (A + A.T) / 2
 
     def inside(self, A: FloatArray) -> FloatArray:
-        """The matrix (r, r) in the basis for a metric A (d, d)."""
+        """The matrix (r, r) of a metric A (d, d) of the features in the basis, lengths in units of `unit`."""
         M: FloatArray = self.basis.T @ A @ self.basis * self.unit**2
         return (M + M.T) / 2
 

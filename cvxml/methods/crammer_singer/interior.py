@@ -10,8 +10,8 @@ system
 
     dw_m + sum_i theta_im u_im x_i = - sum_i ( r_im - theta_im mean_i ) x_i,    mean_i = sum_m r_im / sum_m theta_im,
 
-where r_im = (t - s_im mu_im) / s_im. Each step also corrects the deviations of s and W from their definitions by
-rounding.
+where r_im = (t - s_im mu_im) / s_im. Rounding makes s and W deviate from their definitions. Each step also corrects
+these deviations.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ class Interior:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The changes of W (R, p), mu and s (n, R) that change the products s mu by `wanted` (n, R), to first order.
 
-        theta: mu / s. factor: the Cholesky factor of `_factor`. The changes also correct the deviations by rounding.
+        theta: mu / s. factor: the Cholesky factor of `_factor`. The changes also correct the rounding errors of s and
+        W.
         """
         R, p = theta.shape[1], self.x.shape[1]
         total = theta.sum(axis=1, keepdims=True)

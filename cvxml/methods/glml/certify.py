@@ -10,9 +10,9 @@ definite B    Let s B be positive definite, s = 1 or -1. For any y, u >= 0 every
 otherwise     The bound is 0. Scale: |tr M B| ||M||, so gap / scale is |tr M B| / ||M||, the cosine between M and B.
               If B is singular and semidefinite, no metric has gap 0, because the infimum is not attained.
 
-The functions take y with the sign s, and use |y| here. `sign_of` proves which case holds for every B within `noise`, a
-bound of the error of its entries. If neither case is proved, the bound is 0, which holds in both cases. Then the
-certificate proves no gap, because the two cases have different scales; its field `undecided` has the reason.
+In the functions, y has the sign s, and the formula uses |y|. `sign_of` proves which case holds for every B within
+`noise`, a bound of the error of its entries. If neither case is proved, the bound is 0, which holds in both cases. Then
+the certificate proves no gap, because the two cases have different scales; its field `undecided` has the reason.
 
 Rounding. We compute T with T A T^T = I + E, and bound ||E|| afterwards (`departure`). Let F = (I + E)^-1. Then
 A^-1 = T^T F T, and the condition number of A enters through e' = ||F - I|| only. The error of tr A^-1 B, which is
@@ -196,9 +196,10 @@ def _radius(B: FloatArray, error: FloatArray, factor: Factor, above: float) -> f
 
 
 class Sign(NamedTuple):
-    """A proof about B: s B is positive definite for s = 1 or -1; s = 0 means that B is indefinite, or 0.
+    """A proof about B: s B is positive definite for s = 1 or -1, or s = 0 and B is not definite.
 
-    factor: the bounds that prove s B positive definite; None for s = 0.
+    factor: the bounds that prove s B positive definite; None for s = 0. With s = 0, B is proved to be indefinite, or
+    singular and semidefinite, or 0.
     """
 
     s: int
@@ -228,9 +229,7 @@ class Factor(NamedTuple):
     """A proof that a matrix S, and every symmetric matrix within given bounds of its entries, is positive definite.
 
     T (d, d): T S T^T = I + E with ||E|| < 1/2. inverse_error: a bound of ||(I + E)^-1 - I||. log_det: the logarithm of
-    the determinant of S.
-
-    log_error: a bound of its error.
+    the determinant of S. log_error: a bound of the error of log_det.
     """
 
     T: FloatArray  # T S T^T = I + E
@@ -261,8 +260,8 @@ def _factor(S: FloatArray, error: FloatArray | float = 0.0) -> Factor | None:
 class UnitFeasibility(Feasibility):
     """The feasibility of a metric (d, d) that must be psd and have determinant 1.
 
-    log_det: the logarithm of the determinant; log_det / d is that of the scale of the metric. rounded: a bound of its
-    rounding error.
+    log_det: the logarithm of the determinant; log_det / d is the logarithm of the scale |A|^(1/d) of the metric A.
+    rounded: a bound of the rounding error of log_det.
     """
 
     log_det: float = 0.0
@@ -353,7 +352,8 @@ def whitening(S: FloatArray) -> FloatArray:
 def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
     """Return T with T S T^T = I for S = D^T D / n + ridge I, computed from the rows of D (n, d).
 
-    The condition number of D is the square root of that of S. Returns None if D, too, is singular in double precision.
+    S is not formed, because its condition number is the square of that of D. Returns None if the inverse cannot be
+    computed in double precision even so.
     """
     n, d = D.shape
     rows = np.vstack([D / math.sqrt(n), math.sqrt(ridge) * np.eye(d)])

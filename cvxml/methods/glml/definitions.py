@@ -112,10 +112,10 @@ def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
 def local_B(
     x: FloatArray, gaussians: Sequence[tuple[FloatArray, FloatArray]], log_priors: Sequence[float]
 ) -> FloatArray:
-    """Return B / ||B|| at x, for a class for each (mu, Sigma) in `gaussians`.
+    """Return B / ||B|| at x (D,), or 0 if B is 0. gaussians: (mu, Sigma) of each class.
 
-    log_priors: the logarithms of the priors of the classes. If two classes have equal densities, the limit G_1 - G_2 is
-    taken.
+    log_priors: the logarithms of the priors of the classes. If there are two classes, and their densities are equal,
+    the limit G_1 - G_2 is taken.
     """
     log_p = np.array([log_gaussian(x, *g) + w for g, w in zip(gaussians, log_priors, strict=True)])
     G = np.array([gaussian_G(x, *g) for g in gaussians])

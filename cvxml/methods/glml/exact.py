@@ -6,8 +6,8 @@ with as many bits as the decisions below need. B is the weighted sum of the curv
 (definitions.py). More bits cannot decide whether B is zero or singular, so this is decided in rationals, for up to
 `LARGEST` features.
 
-M is computed in floating point (core/integer_matrices.py), or given. V = M M^T is psd for every M, and its determinant
-is an integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
+A metric A is judged as V = M M^T. M is computed from A in floating point (core/integer_matrices.py), or given. V is psd
+for every M, and its determinant is an integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
     objective     (tr V^-1 B)^2 |V|^(2/D)
     lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4 if sB is proved positive definite for s = 1 or -1;
                   otherwise 0, and 0 for y and u that are not allowed
@@ -182,10 +182,10 @@ class Gaussians:
         return self.inverses[bits]
 
     def is_zero(self, x: FloatArray) -> bool:
-        """Return True only if B is exactly 0 at x (d,), by exact comparisons for each pair of classes.
+        """Return True if B is proved to be exactly 0 at x (d,). Always False for more than `LARGEST` features.
 
-        The curvatures of a pair are equal, or, with three or more classes, the densities are. By Lindemann's theorem
-        two densities are equal only if their exponents and their factors are.
+        Each pair of classes must have equal curvatures, or, with three or more classes, equal densities. By Lindemann's
+        theorem two densities are equal only if their exponents are equal and their factors are equal.
         """
         if len(x) > LARGEST:
             return False
@@ -201,9 +201,10 @@ class Gaussians:
         return all(alike)
 
     def is_singular(self, x: FloatArray) -> bool:
-        """Return True only if B is exactly semidefinite and singular; always False for three or more classes.
+        """Return True only if B is exactly semidefinite and singular.
 
-        With two classes, B before it is divided by its norm is rational.
+        With two classes, B before it is divided by its norm is rational. Always False for three or more classes, and
+        for more than `LARGEST` features.
         """
         if len(self.fits) != 2 or len(x) > LARGEST:
             return False

@@ -70,8 +70,8 @@ def instance(
     X (n, d), y (n,) labels. query: (d,) or (q, d), by default the mean of X. alpha >= 0: added to the diagonal of the
     covariances.
 
-    priors: None for equal ones, "empirical" or C numbers. model: "gaussian", "mixture" with n_components for each
-    class, or the user's own model: an object with the methods log_densities and curvatures.
+    priors: None for equal priors, "empirical" for the shares of the classes, or C numbers. model: "gaussian", "mixture"
+    with n_components for each class, or the user's own model: an object with the methods log_densities and curvatures.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))
@@ -101,8 +101,8 @@ def fitted_model(
 ) -> Generative:
     """Fit the "gaussian" or "mixture" model, or return the user's own `model`. Raises ValueError for bad parameters.
 
-    names: those of the classes. alpha: added to the diagonal of the covariances. priors: None for equal ones,
-    "empirical" or a number for each class.
+    names: those of the classes. alpha: added to the diagonal of the covariances. priors: None for equal priors,
+    "empirical" for the shares of the classes, or a number for each class.
 
     n_components: Gaussians in the mixture of a class.
     """
@@ -328,7 +328,7 @@ def fit_mixtures(
 
 
 def _in_units(alpha: float, unit: float) -> float:
-    """Return alpha / unit^2. Raises ValueError if this is too large or too small beside covariances of about 1."""
+    """Return alpha / unit^2. Raises ValueError if it is above 1e100, or, with unit = 1, below 1e-100 but not 0."""
     value = alpha / unit / unit
     if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
         raise ValueError(

@@ -132,9 +132,9 @@ def _gaussians(
 ) -> Gaussians | None:
     """Return the Gaussians with other covariances or without a term; None if the model is not "gaussian".
 
-    covariance: (Sigma, n, alpha) -> the other covariance of a class of n points. shrinks: alpha is relative to the
-    variances. left_out: pull, push or factor as False, if the curvature or the density lacks this term. Raises
-    ValueError for a singular covariance.
+    covariance: (Sigma, n, alpha) -> the other covariance of a class of n points. shrinks: True if `covariance` takes
+    alpha as a share of the variances. left_out: pull, push or factor as False, if the curvature or the density lacks
+    this term. Raises ValueError for a singular covariance.
     """
     if p.params["model"] != "gaussian":
         return None
@@ -170,7 +170,7 @@ def _gaussian(**how: Any) -> Misread:
 def _with_alpha(covariance: Covariance) -> Misread:
     """Return the misreading in which `covariance` adds alpha to Sigma in another way. It does not apply if alpha is 0.
 
-    covariance: (Sigma, n, alpha) -> the other covariance of a class of n points.
+    covariance: (Sigma, n, alpha) -> the other covariance of a class of n points. `_shrunk` also needs alpha <= 1.
     """
 
     def misread(_: Question, p: Instance) -> Pair | None:

@@ -38,10 +38,10 @@ UNDERFLOW = 1e-290  # more than underflow changes any sum here
 class ProvedB(NamedTuple):
     """B at q queries, with bounds of its error, and its case.
 
-    B (q, d, d): of norm 1, or 0. error (q, d, d): bounds of the error, entry by entry. noise (q,): eigenvalues up to
-    this count as 0 in the solver.
+    B (q, d, d): of norm 1, or 0. error (q, d, d): bounds of the error, entry by entry. noise (q,): the solver counts
+    eigenvalues of B up to this size as 0.
 
-    cases: the proved case of B at each query, or None.
+    cases: the proved case of B at each query; None if no case is proved.
     """
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
@@ -107,8 +107,8 @@ def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
 class Errors(NamedTuple):
     """Bounds of the errors for K components N_k of a mixture at q queries; each array is (q, K).
 
-    logs: of log(weight_k N_k). G: of the curvature G_k times unit^2, in the Frobenius norm. sizes: bounds of ||G_k||
-    unit^2.
+    logs: of log(weight_k N_k). G: of unit^2 times the curvature G_k, in the Frobenius norm; unit is that of `Mixtures`.
+    sizes: bounds of unit^2 ||G_k|| itself.
     """
 
     logs: FloatArray  # (q, K): of the error of log(weight_k N_k)

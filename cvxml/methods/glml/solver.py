@@ -112,7 +112,7 @@ class Curvature(NamedTuple):
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return B (q, d, d) of norm 1, or -B, at the queries Q (q, d), and a bound (q,) of its rounding error.
 
-    With two classes of one Gaussian each, the densities are not computed.
+    With two classes of one Gaussian each, the densities are not computed. B and -B have the same metric.
     """
     if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
         a = np.broadcast_to([1.0, -1.0], (len(Q), 2))

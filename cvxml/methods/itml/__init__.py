@@ -181,11 +181,10 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
     """Return the intermediates at A (d, d), by name.
 
     objective: D_ld + gamma D_ld_xi. D_ld: the divergence of A from A_0. D_ld_xi: the divergence of xi from xi_0. u, l,
-    A_0, similar, dissimilar: the inputs. d_S, d_D: squared distances of the pairs. xi_S, xi_D: the best slack
-    variables.
+    A_0, similar, dissimilar: the inputs. gradient (d, d) of the objective in A; nan if the objective is infinite.
 
-    violated_S, violated_D: number of violated bounds. lam_S, lam_D: the dual variables that xi implies. gradient (d, d)
-    of the objective in A; nan if the objective is infinite.
+    For similar pairs (_S) and for dissimilar pairs (_D): d_S, d_D, the squared distances; xi_S, xi_D, the best slack
+    variables; lam_S, lam_D, the dual variables that xi implies; violated_S, violated_D, the number of violated bounds.
     """
     (u, l), gamma = p.bounds, p.gamma
     d_S = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.similar])

@@ -108,8 +108,8 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
 def squared_distances(X: FloatArray, A_0: FloatArray) -> Numbers:
     """Return the numbers (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, inf on overflow.
 
-    They are not stored: the result has a function that computes an array of them for each i whenever it is called, and
-    how many there are in all.
+    They are not stored. The result has a function that computes them again at each call, one array for each i, and
+    their total number.
     """
     C = np.linalg.cholesky(A_0)
     euclidean = np.array_equal(C, np.eye(len(C)))

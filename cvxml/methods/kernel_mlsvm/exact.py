@@ -5,8 +5,8 @@ space. A matrix phi (n, n) gives the metric A = Phi^T phi Phi. K is rational, so
 rational. For phi = M M^T, A is psd, and
     ||A||^2 = tr(K phi K phi),   d_A(i, j) = (K_i - K_j)^T phi (K_i - K_j).
 
-Let u_ij, w_ij be dual variables of point i with an impostor or with a target j. For any feasible u, w (multiples of
-2^-`BITS` with sums that agree exactly) and any psd S = Phi^T C C^T Phi,
+Let u_ij be the dual variable of point i with an impostor j, and w_ij that of point i with a target j. For any feasible
+u, w (multiples of 2^-`BITS` with sums that agree exactly) and any psd S = Phi^T C C^T Phi,
 
     optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),
     G = Phi^T B Phi,   B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T,
@@ -16,7 +16,7 @@ Let u_ij, w_ij be dual variables of point i with an impostor or with a target j.
 where s_i = sum_j u_ij = sum_j w_ij and e_i is a unit vector. A point is usable if it has both impostors and targets.
 
 The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
-computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no
+computed in floating point from E (K = E E^T). M omits the part of phi outside the range of K, which changes no
 distance. Neighbour lists are inputs. Matrices of integers come with a power of two that multiplies them.
 """
 
@@ -58,10 +58,11 @@ def exact_interval(
     root: ArrayLike | None = None,
     psd: ArrayLike | None = None,
 ) -> Exact:
-    """The exact interval that contains the optimum, from the lower bound of `duals` to the objective at phi (n, n).
+    """An exact interval that contains the optimum: from a lower bound to the objective at M M^T, near phi (n, n).
 
-    duals: u, the pairs of u, w, and the pairs of w. root, psd: M and C of the module docstring, (n, r) each; by default
-    they are computed. Raises ValueError for the rbf kernel, which is not rational.
+    duals: the tuple (u, pairs of u, w, pairs of w), from which the lower bound is computed. root, psd: the matrices M
+    and C (n, r) of the module docstring; one that is None is computed. Raises ValueError for the rbf kernel, which is
+    not rational.
     """
     if p.kernel["kernel"] != "poly":
         raise ValueError(
@@ -97,7 +98,10 @@ def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
 
 
 def edges(duals: Duals, n: int) -> tuple[Any, Fraction]:
-    """B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T, integers (n, n) in units of 2^-BITS; and sum_ij u_ij."""
+    """B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T, integers (n, n) in units of 2^-BITS; and sum_ij u_ij.
+
+    u, w: the feasible dual variables near `duals` (`whole_duals`).
+    """
     weights, total = whole_duals(duals, n)
     return _laplacian(weights, n), scaled(total, -BITS)
 
@@ -137,7 +141,7 @@ def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
     """Return feasible dual variables near the given ones as integers in units of 2^-BITS, and the sum of u.
 
     The first result maps each pair of u to u, and each pair of w to -w. In these integers, the sums of u and w of a
-    point are exactly equal and at most 1/n. duals: u, the pairs of u, w, and the pairs of w.
+    point are exactly equal and at most 1/n. duals: the tuple (u, pairs of u, w, pairs of w).
     """
     u, u_index, w, w_index = duals
     cap = (1 << BITS) // n
@@ -168,8 +172,8 @@ def signed(duals: Duals) -> Signed:
 def full_duals(duals: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
     """Return n times the dual variables as integers in units of 2^-BITS, changed a little so that their sums are exact.
 
-    duals: maps pairs to u or -w. At each usable point, n u sums to exactly 1 and -n w to exactly -1. None if a sum of
-    `duals` is clearly smaller.
+    duals: maps pairs to u or -w. At each usable point, n u sums to exactly 1 and -n w to exactly -1. None if at some
+    usable point the sum of the given u, or of the given w, is clearly below 1/n.
     """
     rows: dict[tuple[int, int], dict[int, int]] = {(i, sign): {} for i in usable.tolist() for sign in (1, -1)}
     for (i, j), price in duals.items():

@@ -261,10 +261,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def _back(self, given: Instance, linear: Found) -> Found:
         """Return the result `linear` of MLSVM on the rows of E, with its metric replaced by phi (n, n).
 
-        If rounding of the entries of phi makes its gap larger than that of phi = 0, the metric of the dual variables is
-        tried, whose rank is often lower. If its gap is also larger, the result is phi = 0. The bound of the rounding
-        error is not compared: it is often far larger than the error. If phi = 0, its dual variables are replaced, if
-        possible, by some that prove exactly that it is optimal.
+        Rounding of the entries of phi may make its gap larger than the gap of phi = 0. Then the metric that follows
+        from the dual variables is tried, because its rank is often lower. If its gap is larger too, the result is
+        phi = 0. Gaps are compared without their bounds of rounding errors, which are often far larger than the errors.
+        For phi = 0, dual variables are sought that prove exactly that it is optimal, and are returned if found.
         """
         found = linear._replace(metric=self._phi(given, linear.metric), proof=None)
         try:
@@ -307,7 +307,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return given.N.lists
 
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
-        """A bound on the difference of the objective on another machine, which computes and factorizes K again."""
+        """A bound of the difference between the objective here and on another machine, which computes K and E again."""
         with np.errstate(all="ignore"):  # a metric that overflows is refused elsewhere
             error = objective_error(given, entries_error(given), M)
         return 2 * error if math.isfinite(error) else 0.0

@@ -15,7 +15,7 @@ from cvxml.methods.mlsvm.neighborhood import instance as linear_instance
 
 
 def _on_rows(question: Question) -> Question:
-    """The same question about "mlsvm": the rows of E as points, E^T phi E as the metric, explicit neighbour lists."""
+    """The same question about "mlsvm", with the rows of E as points, the metric E^T phi E, and neighbours as lists."""
     given = question.checked(instance)
     metric = in_feature_space(given, question.metric)
     params = {"lam": given.lam, "neighbors": given.N.lists}

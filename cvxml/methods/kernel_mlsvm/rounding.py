@@ -7,8 +7,8 @@ of impostors and targets, with s_i = sum_j u_ij. Let B = sum_ij (u_ij - w_ij)(1_
 1_i, so that G = E^T B E.
 
 bound       sum_i s_i - f(K) / (2 lam) with f(K) = ||P_+(K^(1/2) B K^(1/2))||^2. Along K + t dK, the derivative of f is
-            2 tr(Q dK) for some Q with 0 << Q << B K B. So f changes by at most 2 sum_ij b_ij q_i q_j, where q_i^2 is
-            the largest (B K B)_ii.
+            2 tr(Q dK) for some Q with Q and B K B - Q psd. So f changes by at most 2 sum_ij b_ij q_i q_j, where q_i^2
+            is the largest (B K B)_ii.
 objective   lam/2 tr(K phi K phi) and distances (K_i - K_j)^T phi (K_i - K_j), with each entry of K changed by b. In
             addition, M is a sum of terms that may be larger than the sum, so it has rounding errors of its own.
 

@@ -569,8 +569,8 @@ class LDML(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """Return the dual variables in "a" (p,) of `dual`, a number for each pair, similar pairs first.
 
-        If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together. The sign of similar pairs is changed. NaN
-        raises ValueError.
+        If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together. The result is -a for similar pairs and
+        self-pairs, and a for dissimilar pairs. NaN raises ValueError.
         """
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)

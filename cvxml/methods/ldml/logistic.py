@@ -123,7 +123,7 @@ class Logistic(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Return a (p,) with alpha = -t a clipped to [0, w]. NaN becomes 0.
 
-        If b is free, the alpha of the kind of pairs with the larger sum are shrunk, too.
+        If b is free, the alpha are also shrunk, so that similar and dissimilar pairs have the same sum.
         """
         alpha = np.clip(np.where(np.isnan(a), 0.0, -self.t * a), 0.0, self.weights)
         return -self.t * (alpha if self.b is not None else self._level(alpha))
@@ -253,8 +253,8 @@ def _divergence(x: Any, log_s: Any) -> Any:
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:
     """Return a b that nearly minimizes sum w log(1 + exp(t (D - b))), and a bound of the excess over the minimum.
 
-    t, D, w (p,): labels, squared distances and weights. The derivative in b grows with b. If it is p at a b, and the
-    minimum is at most a width away, the excess is at most |p| times the width.
+    t, D, w (p,): labels, squared distances and weights. The function is convex in b. So if its minimizer is at most h
+    away from b, the excess is at most h times the absolute derivative at b.
     """
     if not np.isfinite(D).all():
         return 0.0, math.inf

@@ -153,8 +153,8 @@ class MiddleOfThePath(Anchors):
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """Return one or two feasible choices of dual variables; the last one is 0, which is always feasible.
 
-        The first are the given ones, `own`, if they are feasible. Otherwise, if strict ones are known, the first are a
-        mixture with strict ones, as close to the given ones as possible. others: not used.
+        The first choice is `own`, if these are feasible. Otherwise, if strict dual variables are known, it is a mixture
+        of `own` and strict ones, as close to `own` as possible. others: not used.
         """
         nothing = own._replace(a=0 * own.a)
         given = self.anchor(own)

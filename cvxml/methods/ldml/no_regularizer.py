@@ -1,4 +1,4 @@
-"""No regularizer: R = 0, with the bound r(G) = 0 of R - <M, G> over psd M if -G is psd, else -inf. LDML uses it.
+"""No regularizer, R = 0, for LDML. The infimum r(G) of R - <M, G> over psd M is 0 if -G is psd, else -inf.
 
 G = sum_t a_t X_t is the matrix of the dual variables a_t of the pairs t (family/theorem).
 """

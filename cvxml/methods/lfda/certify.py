@@ -62,9 +62,9 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 class Embedded(Feasibility):
     """The feasibility of a metric M: it must be psd, and be the embedding's metric of its range.
 
-    `distance` is an upper bound of the distance to this metric, by the triangle inequality. `error` is the distance of
-    P_+(M) to it, relative to its norm, in coordinates in which S_w is the identity. P_+ replaces negative eigenvalues
-    by 0. embedding: the name, "plain", "weighted" or "orthonormal".
+    `distance` is an upper bound of the distance of M to the embedding's metric. `error` is the distance of P_+(M) to
+    the embedding's metric, relative to the norm of the latter, in coordinates in which S_w is the identity. S_w is the
+    local scatter matrix within classes. P_+ replaces negative eigenvalues by 0. embedding: the name of the embedding.
     """
 
     embedding: str = ""
@@ -72,12 +72,15 @@ class Embedded(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if `error` is at most 1e-6 (`FEASIBILITY_TOL`), and also the relative distance of M to psd matrices."""
+        """True if M is symmetric and psd to 1e-6 (`FEASIBILITY_TOL`) of its norm, and `error` is at most 1e-6."""
         return self.error <= FEASIBILITY_TOL and super().feasible
 
     @property
     def nearest(self) -> str:
-        """The nearest feasible matrix, in words for a message: the embedding's metric if `error` is too large."""
+        """The metric or the set to which `distance` is measured, in words for a message.
+
+        It is the psd cone if `error` is at most `FEASIBILITY_TOL` (1e-6), else the embedding's metric.
+        """
         if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"

@@ -84,8 +84,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input, and if S_w is singular.
 
-    X (n, d), y (n,) labels. n_components: r, by default d. n_neighbors: K, by default 7 or the size of the smallest
-    class minus 1.
+    X (n, d), y (n,) labels. n_components: r, by default d. n_neighbors: K, by default the size of the smallest class
+    minus 1, but at least 1 and at most 7.
 
     embedding: one of "plain", "weighted", "orthonormal". alpha >= 0 is added to the diagonal of S_w.
     """

@@ -20,10 +20,11 @@ Scatters = tuple[FloatArray, FloatArray]
 
 
 def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
-    """Return the misreading with the scatter matrices S_w and S_b that change(instance) returns.
+    """Return the misreading: the problem of LFDA with the matrices S_w and S_b that change(instance) returns.
 
-    The metric is tested for its relative gap with these matrices, and for its relative distance from the embedding's
-    metric of the same range. The larger of the two numbers counts. sentence: the text for the report.
+    The test of the user's metric returns the larger of two numbers. One is the relative gap of the metric in this
+    problem. The other is its relative distance from the metric that the embedding chooses for the same range.
+    sentence: the text for the report.
     """
 
     def left(question: Question) -> float:

@@ -36,7 +36,7 @@ def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1.
+    """The dual of the problem. Variables: "s" of the constraint tr(S_w M) = r, and "N" (d, d) of M <= S_w^-1.
 
     y (n,): class codes. r: the number of components. k: the K of the affinities. alpha: added to the diagonal of S_w.
     """

@@ -230,7 +230,7 @@ def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
 
 
 def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
-    """Return the weights that give MCML: w = p0 (n, n), and c_i = 1, or c_i = 0 if i is alone in its class.
+    """Return the `Softmaxes` of MCML: w = p0 (n, n); c_i = 1, or 0 if i is alone in its class; all k != i are among i.
 
     y (n,): class codes. number: makes the constants, for example Fraction for exact arithmetic.
     """
@@ -244,9 +244,9 @@ def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
 def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
     """Return MCML, or one of its misreadings, as a regularizer and a loss (family/theorem), for points X (n, d).
 
-    of: the weights w and c. The objective is <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with
-    C = sum_ij w_ij X_ij. If the sum of each w_i is c_i, and w_ik > 0 only for k among i, the dual variables a = w have
-    G = C. diagonal: A must be diagonal.
+    of: w, c and `among`; "k among i" means that among_ik is True. The objective is
+    <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with C = sum_ij w_ij X_ij. If the sum of each row w_i is c_i, and
+    w_ik > 0 only for k among i, the dual variables a = w have G = C. diagonal: A must be diagonal.
     """
     both = of.w + of.w.T
     pairs = np.argwhere(np.triu(both != 0, 1))
@@ -641,7 +641,7 @@ class MCML(FamilyMethod[Instance]):
         return named(_weights(given), duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """Certify M with the dual (family/theorem). Also raises ValueError if M nearly overflows."""
+        """Certify M with the dual (family/theorem). Raises ValueError if M is so large that it nearly overflows."""
         _coordinates(given).inside(M)
         return super().certify(given, M, dual)
 
@@ -736,7 +736,10 @@ def _coordinates(given: Instance) -> Coordinates:
 
 
 def _everyone(given: Instance) -> AllSoftmaxes | None:
-    """Certificate and solver without a table of n x n numbers, if there are too many points for it; else None."""
+    """Return the certificate and solver without a table of n x n numbers; None if there are few enough points for one.
+
+    Also None if the differences within the classes do not span all differences, or rounding hides whether they do.
+    """
     if len(given.X) <= MAX_POINTS_LISTED:
         return None
     everyone = AllSoftmaxes(given.X, given.y)

@@ -52,8 +52,8 @@ PATIENCE = 5  # the solver stops after this many steps without a better gap
 class Softmax(NamedTuple):
     """Sums over the points i that are not alone in their class, for the softmax p_i of -D_ik over k != i.
 
-    value: of log sum exp(-D_i). entropy: of the entropies of p_i. error: a bound of the rounding error of each of the
-    two. G: the matrix sum_ik p_ik z_ik z_ik^T, with the differences z_ik of the points in the solver's coordinates.
+    value: the sum of log sum_{k != i} exp(-D_ik). entropy: the sum of the entropies of p_i. error: a bound of the
+    rounding error of `value`, and also of `entropy`. G: sum_ik p_ik X_ik, for the points in the solver's coordinates.
     """
 
     value: float  # sum of log sum exp(-D)
@@ -73,7 +73,7 @@ class Priced(NamedTuple):
 
 
 class AllSoftmaxes:
-    """All pairs of points of X (n, d) with class codes y (n,): certificate and solver.
+    """Certificate and solver of MCML for the points X (n, d) with class codes y (n,), over all pairs of points.
 
     `whole` is False if the differences within the classes do not span all differences, or if rounding leaves this
     undecided. Then no method of this class may be called.
@@ -107,9 +107,9 @@ class AllSoftmaxes:
             self.whole = least_eigenvalue(self.C[0]) > self.C[1]
 
     def softmax(self, z: FloatArray) -> Softmax:
-        """Return the sums of log sum exp, of the entropies, and of the matrices, for the softmax p_i of each point i.
+        """Return the sums of `Softmax` at a metric, over the points that are not alone in their class.
 
-        z (n, m): the images of the points under the metric, sorted by class.
+        z (n, m): the image of the metric, with the points sorted by class.
         """
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
         rows = np.flatnonzero(self.used)
@@ -154,7 +154,10 @@ class AllSoftmaxes:
         return strictest(lambda s: self.priced(self.softmax(self.images.at * math.sqrt(s * near))))
 
     def bound(self, own: Priced) -> float:
-        """Return the best lower bound of f from the dual variables `own`, their mixture with strict ones, and p0."""
+        """Return a lower bound of f from `own`, or from their mixture with strict ones if `own` are not feasible.
+
+        The bound of p0 is returned if it is larger, or if no strict dual variables are known.
+        """
         if own.surplus.psd:
             return max(self.level, own.entropy)
         t = None if self.strict is None else share_of(self.strict.surplus, own.surplus)

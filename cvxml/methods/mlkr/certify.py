@@ -41,9 +41,8 @@ from cvxml.numbers.rational import Plane, Squares
 def tends_to_0(given: Instance, Q: FloatArray) -> bool:
     """True if all nearest neighbours of each point under Q (d, d) have the target of the point; decided exactly.
 
-    Then F tends to 0 along multiples of Q. The nearest neighbours under A^T A must have this property too, for the
-    rounded root A (m, d) of Q. The reason is that Q in floats may have a negative eigenvalue, and then a negative
-    squared distance.
+    Then F tends to 0 along multiples of Q. The same is required of A^T A, for the rounded root A (m, d) of Q, because
+    Q in floats may have a negative eigenvalue, and thus negative squared distances.
     """
     return bool(Q.any()) and all(
         _nearest_have_its_target(given, each)

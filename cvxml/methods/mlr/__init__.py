@@ -130,10 +130,10 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 
 
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
-    """The measures of a ranking. Return the loss Delta, which is 1 minus the value of `measure`.
+    """The measures of a ranking: return the loss Delta(q, y) of the ranking y of a query q, 1 minus its measure.
 
-    k: number of places that count for precision and ndcg. plus: the relevant points. y: all other points, in the order
-    of the ranking.
+    measure: one of `MEASURES`. k: number of places that count for precision and ndcg. plus: the points relevant to q.
+    y: all points other than q, relevant or not, best first.
     """
     of_plus = [i in plus for i in y]
     P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]
@@ -243,9 +243,8 @@ def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
 def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
     """Return the worst ranking of each query at W (d, d), the one with the largest slack: all other points, best first.
 
-    In a worst ranking, the relevant points are sorted from near to far, and so are the irrelevant points. The dynamic
-    programme chooses how many irrelevant points g are before each relevant point, in turn. This version is in plain
-    Python.
+    Some worst ranking has its relevant points sorted from near to far, and its irrelevant points too. For one relevant
+    point after another, the dynamic programme chooses the number g of irrelevant points before it.
     """
     found = []
     for q in given.queries.tolist():

@@ -59,8 +59,8 @@ class Cuts(NamedTuple):
 class CuttingPlanes:
     """The state of the solver: the iterate M (d, d), and the listed rows `cuts` with their dual variables `price` (m,).
 
-    worst: a function from a metric to the values of the worst row of each group (g,), and these rows as cuts. cuts,
-    price: the first listed rows and their dual variables.
+    worst: a function that maps a metric to the value of the worst row of each group (groups,), and to these rows as
+    cuts. cuts, price: the first listed rows and their dual variables.
 
     groups: the number of groups. c: the weight of a slack. After `begin` and after each `step`, best is the best M so
     far, with `objective`. best_price are the dual variables with the largest lower bound so far, `bound`; they belong
@@ -88,7 +88,7 @@ class CuttingPlanes:
         self._look()
 
     def step(self) -> bool:
-        """Run one round: list the worst rows and follow the path. Return False if rounding allows no step."""
+        """Run one round: list the worst rows and follow the path. Return False if the gap is 0 or no step works."""
         gap = self.objective - self.bound
         if not gap > 0:
             return False
@@ -111,8 +111,8 @@ class CuttingPlanes:
     def _list(self, gap: float) -> None:
         """List the worst row of each group if it is clearly worse than the listed rows, and drop idle rows.
 
-        A row is idle if its dual variable was negligible in the last `IDLE` rounds. Then M, xi and the dual variables
-        are made strictly feasible. gap: the gap of the whole problem.
+        A row is idle if its dual variable was negligible in the last `IDLE` rounds. Afterwards M, xi and the dual
+        variables are strictly feasible. gap: the gap of the whole problem.
         """
         known = np.zeros(self.groups)
         np.maximum.at(known, self.cuts.group, self.cuts.short(self.M))
@@ -150,7 +150,7 @@ class CuttingPlanes:
         return np.bincount(self.cuts.group, values, minlength=self.groups).astype(np.float64)
 
     def _follow(self, goal: float) -> bool:
-        """Step along the path until the gap of the listed rows is at most `goal`. False if no step is possible."""
+        """Step along the path until the gap of the listed rows is at most `goal`. False if the first step fails."""
         for step in watched(range(MAX_STEPS)):
             try:
                 gap = self._newton(goal)

@@ -33,9 +33,10 @@ BLOCK = 2**24  # numbers of a table that are computed at a time
 
 
 class Worst(NamedTuple):
-    """The worst ranking of each query: its value (module docstring), and its points `order` (Q, n - 1), first to last.
+    """The worst ranking of each query.
 
-    error (Q,): the exact largest value is at most value + error.
+    value (Q,): its value (module docstring). order (Q, n - 1): its points, first to last. error (Q,): the exact largest
+    value is at most value + error.
     """
 
     value: FloatArray  # (Q,) loss minus the sum over swapped pairs; >= 0 up to rounding
@@ -44,10 +45,11 @@ class Worst(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """Queries with the same number P of relevant points, so that they have one table of what a relevant point earns.
+    """m queries with the same number P of relevant points. They have the same table `earned`.
 
-    place: the positions of the m queries among all Q. plus (m, P), minus (m, N): their relevant and irrelevant points.
-    earned (P, N + 1): the part of the measure due to the p-th relevant point after g irrelevant ones.
+    place (m,): their positions among all Q queries. plus (m, P), minus (m, N): their relevant and irrelevant points.
+    earned (P, N + 1): in row p - 1 and column g, the part of the measure due to the p-th relevant point after g
+    irrelevant ones.
     """
 
     place: IntArray  # (m,) their positions among all queries
@@ -123,8 +125,8 @@ def _mean(D: FloatArray, where: Any) -> FloatArray:
 def _worst_of(part: Alike, D: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """The worst rankings of the m queries in `part`, at squared distances D (Q, n) of all points from all queries.
 
-    Returns their values (m,), their orders (m, n - 1), and the mean size of the distances (m,), to which the rounding
-    errors are in proportion.
+    Returns their values (m,), their orders (m, n - 1), and a size (m,) to which the rounding errors are in proportion:
+    the mean distance of the relevant points plus that of the irrelevant points.
     """
     (m, P), N, rows = part.plus.shape, part.minus.shape[1], np.arange(len(part.place))
     plus, near = _nearest_first(part.plus, D[part.place])
@@ -158,7 +160,7 @@ def _nearest_first(points: IntArray, D: FloatArray) -> tuple[IntArray, FloatArra
 def _largest(near: list[int], far: list[int], table: list[list[Fraction]], unit: Fraction) -> Fraction:
     """Return the value of the worst ranking of one query, by the dynamic programme in exact arithmetic.
 
-    near, far: sorted squared distances of the relevant and of the irrelevant points. table: earned(p, g), row by row.
+    near, far: sorted squared distances of the relevant and of the irrelevant points. table: earned(p, g), a row for p.
     unit: the weight 2/(P N) of a swap, times the unit of the distances.
     """
     before = [0]

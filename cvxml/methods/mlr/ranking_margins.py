@@ -102,7 +102,7 @@ class Ranked:
         """Return rankings with the largest possible loss, and dual variables for them that sum to C/n for each query.
 
         They may prove that W = 0 is optimal. The rankings are taken from `dual`, with dual variables in proportion to
-        its own. A query without such a ranking in the dual gets a worst ranking at W = 0.
+        those in `dual`. A query without such a ranking in the dual gets a worst ranking at W = 0.
         """
         mu, rows = read(self.all_of, dual)
         used = rows.all_swapped & (mu > 0)
@@ -149,7 +149,7 @@ class Ranked:
         The lower end is the bound of the dual variables. The upper end is the objective, with the worst rankings, at a
         psd matrix of fractions near M. root: R with R R^T near M, if known.
 
-        as_stored: do not scale the dual variables.
+        as_stored: only move the dual variables into their domain, without the scaling that improves their bound.
         """
         mu, rows = read(self.all_of, dual)
         family, duals = self.family(rows), [Duals(mu, np.arange(len(mu)))]
@@ -211,7 +211,7 @@ class _Iterate:
 
     @property
     def at_zero(self) -> float:
-        """The objective at W = 0: c times the sum over the queries of the largest loss."""
+        """The objective at W = 0, for scaled points: c, the weight of a slack, times the sum of the largest losses."""
         loss = [1 - part.earned[:, -1].sum() for part in self.of.all_of.alike for _ in part.place]
         return self.solver.c * float(np.sum(loss))
 

@@ -50,7 +50,7 @@ class Rankings:
 
     @cached_property
     def swaps(self) -> FloatArray:
-        """(m, n) the number of swapped pairs that contain each point, a whole number; with a minus sign if relevant."""
+        """(m, n) for each ranking and point, the number of swapped pairs with the point; negative if it is relevant."""
         plus, minus = self._plus, ~self._plus
         later = self.all_of.P[self.place][:, None] - np.cumsum(plus, axis=1)
         counts = np.where(plus, -np.cumsum(minus, axis=1), later)
@@ -85,8 +85,8 @@ class Rankings:
         """(m,) True if no ranking of the query has a larger loss.
 
         This is the case if each relevant point adds as little to the measure as it would behind all irrelevant points.
-        The float table decides this without error, because two of its entries are equal if and only if the exact
-        entries are equal.
+        The float table `Alike.earned` decides this without error, because two of its entries are equal if and only if
+        the exact entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
         for part in self.all_of.alike:

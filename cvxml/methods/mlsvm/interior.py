@@ -11,11 +11,12 @@ w_il (x_i - x_l)(x_i - x_l)^T. At the optimum, the products
 
     u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A (lam A - G)
 
-are zero. The first factors are the dual variables, and the second factors are their slacks. The numbers hi and lo are
-free. They are eliminated from the equations of a step: the matrix B of these equations has one row for each neighbour,
-which is centred: the weighted mean over the impostors, or over the targets, of its point is subtracted. B also has one
-row for each point. Arrays (rows, K) have K places for the neighbours of each row: impostors with u, targets with w, and
-padding.
+are zero. Here u, w and r are dual variables, and the factors beside them are their slacks. lam A - G is the multiplier
+of the constraint that A is psd. The numbers hi and lo are free. They are eliminated from the equations of a step. The
+matrix B of these equations has a row for each neighbour, from its difference x_i - x_j. The rows are centred: for each
+point, the weighted mean of the rows of its impostors, or of its targets, is subtracted. B also has a row for each
+point, from the difference of these two means. Arrays (rows, K) have K places for the neighbours of each row: impostors
+with u, targets with w, and padding.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from cvxml.solvers.scaling import Scaling
 
 
 class NeighborRows(Rows):
-    """The rows of the module docstring. The pairs of a state are u and w with their slacks, and r with xi.
+    """The rows of the module docstring. A `State` has two pairs: u and w with their slacks, and r with its slack xi.
 
     edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding.
 
@@ -53,7 +54,7 @@ class NeighborRows(Rows):
         return G
 
     def start(self) -> State:
-        """Return a feasible start: A is a multiple of I, so large that S is positive definite.
+        """Return a feasible start: A is a multiple of I, so large that lam A - G is positive definite.
 
         In each row, u and w are in inverse proportion to their slacks.
         """
@@ -94,7 +95,7 @@ class NeighborRows(Rows):
         return slack
 
     def _padded(self, values: FloatArray) -> FloatArray:
-        """The values of all neighbours as an array (rows, K), with 0 for padding."""
+        """The `values`, one for each neighbour, as an array (rows, K), with 0 for padding."""
         padded = np.zeros(self.real.shape)
         padded[self.real] = values
         return padded
@@ -126,9 +127,10 @@ class NeighborRows(Rows):
         return np.concatenate([F.reshape(-1, F.shape[2]), (mean_u - mean_w) * np.sqrt(between)[:, None]])
 
     def _parts(self, rests: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The steps of v (rows, K) and r (rows,) without a step of their slacks.
+        """Return the steps of v (rows, K), which holds u and w, and of r (rows,), if their slacks do not change.
 
-        Then what is left of cap in each row for the sums of u and of w, (rows,) each.
+        Then cap - r - sum u and cap - r - sum w after these steps, (rows,) each. rests: the wanted changes of the
+        products of the pairs.
         """
         g_v, g_r = self._padded(rests[0]) / self.slack, rests[1] / self.xi
         rest = self.cap - self.r - g_r

@@ -107,8 +107,8 @@ def stays_at_scale(
     """Return False if some multiple of A is clearly better than A in a misreading, so that A cannot be its optimum.
 
     Clearly: the objective at one of the `MULTIPLES` of A is lower by more than 2 `FAR` times lam/2 ||A||^2. No solver
-    is needed. n: the number of points. margins_at(A): max_l d_A - min_j d_A (rows,), linear in A. power: 2 if the hinge
-    is squared.
+    is needed. n: the number of points. margins_at(A): max_l d_A - min_j d_A of each row (rows,). power: 2 if the hinge
+    is squared, otherwise 1.
     """
     size = lam / 2 * float(np.sum(A**2))
     if not math.isfinite(size):
@@ -268,7 +268,7 @@ def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
     """Return the function `Rows` of a misreading in which `of` replaces the squared distances.
 
     of(given, question) is an array (n, n). The neighbours of a point are those with the K smallest entries in its row.
-    The function gives None unless the neighbourhood is "knn", and for too many points.
+    The function returns None if the neighbourhood is not "knn", or if there are more than `MOST_POINTS` points.
     """
 
     def rows(given: Instance, question: Question) -> list[Row] | None:
@@ -327,7 +327,7 @@ def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) 
 def size(by: int) -> Callable[[Question], int | None]:
     """Return a function that maps a question to K + `by`, a wrong number of neighbours.
 
-    It gives None for explicit lists, or if there are too few points.
+    It gives None for explicit lists, or if K + `by` is not between 1 and n - 1.
     """
 
     def value(question: Question) -> int | None:
@@ -397,8 +397,8 @@ def _bound(
 ) -> float:
     """Return the lower bound of the misreading `kind` in the module docstring, at u and w made feasible.
 
-    u and w have a number for each pair, in the order of the lists in N. A (d, d): the metric, used only for
-    off-diagonals. There it gives S, because lam (A + diag A)/2 = G + S at the optimum.
+    u and w have a number for each pair, in the order of the lists in N. A (d, d): the metric, used only for "once"
+    (off-diagonals). There it gives S, because lam (A + diag A)/2 = G + S at the optimum.
     """
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0

@@ -19,8 +19,8 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
 
     maximise sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i and S psd. Here G is the
     sum of u_ij X_ij minus the sum of w_il X_il, with X_ij = (x_i - x_j)(x_i - x_j)^T, for impostors j and targets l of
-    point i. Then "no_cone": S = 0. "squared": minus n/4 sum s^2. "once": with W_ij (G + S)_ij in the norm
-    (`off_diagonal_weights`). "mean": all w_il of a point are equal. Except for "squared", s_i <= 1/n.
+    point i. In addition, "no_cone" has S = 0. "squared" subtracts n/4 sum s^2. "once" has W_ij (G + S)_ij in the norm
+    (`off_diagonal_weights`). "mean" has equal w_il for each point. Except for "squared", s_i <= 1/n.
     """
     n, d = X.shape
     u = cp.Variable(sum(len(N.impostors[i]) for i in N.usable), nonneg=True, name="u")

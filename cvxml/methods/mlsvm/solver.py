@@ -12,8 +12,8 @@ distances in its A, and its gap.
 
 `search` solves it on X / scale with lam / scale^4, which is the same problem. If the features differ much in scale,
 gradient steps find the active constraints only after very many iterations. After 100 steps or more the interior-point
-method (interior.py) takes over. It needs about 40 iterations for any scaling, but it stops at the rounding of its
-equations, and then the gradient and Newton steps go on from the best point.
+method (interior.py) takes over. It needs about 40 iterations for any scaling, but rounding in its equations limits its
+accuracy. Then the gradient and Newton steps go on from the best point.
 
 A function `prove` certifies a metric with its dual variables. A "dual" is a dictionary of dual variables by name.
 """
@@ -52,7 +52,7 @@ Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its
 def search(
     p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
 ) -> Found:
-    """Return a metric and its dual variables. If the tolerance is not proved, its gap is at most that of A = 0.
+    """Return a metric and its dual variables. If the gap is not proved to be within tol, it is at most that of A = 0.
 
     tol: relative gap at which the search may stop. max_iter: number of gradient steps, Newton rounds and interior-point
     iterations. start: the metric and the dual variables of another solution.
@@ -124,7 +124,7 @@ def best_proved(
     """Return the metric with the smallest proved gap, and its dual variables: `metric`, A = 0, or a metric of `others`.
 
     dual: the dual variables of `metric`. others: other metrics with their dual variables. duals: more dual variables,
-    which may prove A = 0 optimal. They are computed only if A = 0 may be optimal.
+    which may prove A = 0 optimal. They are computed only if A = 0 may be optimal, or if `others` is not empty.
     """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
     tried = [zero, prove(0 * metric, no_duals())]
@@ -175,13 +175,12 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
 def _path_to(
     unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
 ) -> tuple[list[tuple[CompactDual, At]], Status]:
-    """Solve the problem for a falling sequence of lam, down to a tiny `lam`.
+    """Solve the problem for a falling sequence of lam: 1e-9, 1e-12, ..., as long as these are above the tiny `lam`.
 
-    unit (n, d): the points, of about unit scale. Returns a pair for each lam of the sequence, the compact dual and its
-    solution, and then the last status. As long as sum u is below the cap, v is nearly proportional to lam. So the
-    solution for one lam is a good start for the next, and each lam needs few steps. The path ends early if the solver
-    does not reach the tolerance at some lam, because G is then no larger than the rounding of dual variables at the
-    cap.
+    unit (n, d): the points, of about unit scale. Returns a list with a pair for each lam of the sequence, its compact
+    dual and the solution, and then the status of the last solve. While the sums of u are below the cap, v is nearly
+    proportional to lam. So each solution, times 1e-3, is a good start for the next lam, and each lam needs few steps.
+    The sequence ends early if the solver does not reach the tolerance `tol` at some lam.
     """
     at = SMALL_LAM
     found: list[tuple[CompactDual, At]] = []
@@ -213,7 +212,7 @@ class Progress:
     def done(self, at: At, phase: str, iteration: int) -> bool:
         """Record the point `at`, and return True if the solve is done.
 
-        This is so if the gap is at most tol/2 times the scale, or if the optimum is 0 up to rounding.
+        This is so if the gap is at most tol/2 times the scale, or if A = 0 is optimal up to rounding.
 
         phase, iteration: the kind and the number of the step, for the history.
         """
@@ -355,7 +354,7 @@ class CompactDual(ConeDual):
         return G + G.T
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """d_A(i, J[r]) (rows, K) in A = P_+(G) / lam, from the eigenvalues (d,) and eigenvectors (d, d) of G."""
+        """The squared distances (rows, K) of the neighbours in P_+(G) / lam, from G's eigenvalues and eigenvectors."""
         keep = values > 0
         root = vectors[:, keep] * np.sqrt(values[keep] / self.lam)
         if self.edges is None:
@@ -381,8 +380,8 @@ class CompactDual(ConeDual):
 
         step: the length of the step, before it is multiplied by the factor of each row (class docstring). In the
         negative gradient, an impostor has 1 - D and a target has D, with the squared distance D. If D is far below 1,
-        the digits of D are lost in 1 - D. So 1 is replaced by the smaller number max D + 4 cap / step, which is large
-        enough to move the row to the cap. The projection is the same for both numbers.
+        the digits of D are lost in 1 - D. So 1 is replaced by max D + 4 cap / (length of the step of the row), if this
+        is smaller. It is large enough to move the row to the cap, and the projection is the same for both numbers.
         """
         steps, D = step * self.steps, at.margins
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)

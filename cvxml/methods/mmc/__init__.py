@@ -274,7 +274,7 @@ def _check_bounded(p: Paired) -> int:
 
 
 class MMC(FamilyMethod[Instance]):
-    """MMC: dissimilar pairs move apart within a budget for similar pairs. diagonal: A has a weight for each feature."""
+    """MMC: dissimilar pairs move apart within a budget for similar pairs. diagonal: True if A must be diagonal."""
 
     PARAMETERS: ClassVar = {
         **BY_PAIRS,
@@ -339,7 +339,10 @@ class MMC(FamilyMethod[Instance]):
         return misreadings(self)
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The multiple of M (of its diagonal, if A must be diagonal) that spends the whole budget."""
+        """The multiple of M that spends the whole budget; if A must be diagonal, the multiple of the diagonal of M.
+
+        A matrix that uses no budget is not scaled.
+        """
         M = np.diag(np.diag(M)) if self.diagonal else M
         spent = float(np.sum(quadratic(given.similar, M)))
         return M / spent if spent > 0 else M
@@ -380,7 +383,7 @@ class MMC(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The problem as a regularizer, the budget, and a loss, -sum sqrt(D) of dissimilar pairs with different points.
+        """The problem as a regularizer (the budget) and a loss: -sum sqrt(D) over dissimilar pairs of different points.
 
         number: not used.
         """
@@ -429,7 +432,10 @@ class MMC(FamilyMethod[Instance]):
 
 
 def _everyone(given: Instance) -> AllRoots | None:
-    """The certificate and the solver without a list of pairs, if there are too many pairs to list; else None."""
+    """The certificate and the solver without a list of pairs, if there are too many pairs to list; else None.
+
+    Also None if A must be diagonal, or if rounding prevents a bound (`AllRoots.undecided`).
+    """
     if given.diagonal or not given.many:
         return None
     everyone = AllRoots(given.X, given.y, given.rank)
@@ -522,8 +528,8 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
 def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
     """Return 1/b, the factor from a metric with the budget b to one with the budget 1.
 
-    b is `share` times the sum of |x_i - x_j|^2 over the similar pairs, which is what the identity uses of the budget.
-    The second argument is not used.
+    b is `share` times the sum of |x_i - x_j|^2 over the similar pairs, the sum in the metric I. The second argument is
+    not used.
     """
     return 1 / (share * float(np.sum(p.similar**2)))
 
@@ -553,8 +559,8 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
     """Return an upper bound of the largest eigenvalue of C(c) = sum_t c_t X_t relative to S, inf if it is not proved.
 
-    c (q,): a weight for each dissimilar pair t. If A is diagonal, the bound is of the largest quotient of the
-    diagonals.
+    c (q,): a weight for each dissimilar pair t. If A is diagonal, the bound is of the largest quotient of a diagonal
+    entry of C(c) and that of S.
     """
     return -method.member(p).regularizer.bound(Weights(p.pairs.dissimilar, c)).value
 
@@ -616,7 +622,8 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
 def _simple(p: Instance, mu: float) -> bool:
     """Return True if only one eigenvalue of C relative to S is near mu, the largest.
 
-    C is the sum of X_ij over the dissimilar pairs. Then the optimum of the misreading "squared" is unique.
+    Then the optimum of the misreading "squared" is unique. C is the sum of X_ij over the dissimilar pairs. If A must be
+    diagonal, the quotients of the diagonal entries replace the eigenvalues.
     """
     C, S = p.dissimilar.T @ p.dissimilar, p.similar.T @ p.similar
     relative = np.diag(C)[np.diag(S) > 0] / np.diag(S)[np.diag(S) > 0]
@@ -629,7 +636,7 @@ def _logs(method: MMC, question: Question, p: Instance) -> float:
     """Return the gap of the refuted metric in: max sum log D over dissimilar pairs, divided by the number of pairs.
 
     The budget is that of MMC. A factor e^s of the metric changes the objective by s times the number of pairs. inf if
-    the metric is not feasible.
+    the metric is not feasible, or if a dissimilar pair has distance 0.
     """
     spent = _within(p, question.metric)
     D = quadratic(p.dissimilar, question.metric)

@@ -65,7 +65,7 @@ def _reach(sight: Seen) -> float:
 
 
 class AllRoots:
-    """All pairs of points of X (n, d), similar if their labels y (n,) are equal: certificate and solver.
+    """Certificate and solver of MMC over all pairs of points of X (n, d), similar if their labels y (n,) are equal.
 
     rank: the exact rank of the differences of the similar pairs.
     """
@@ -82,9 +82,10 @@ class AllRoots:
         return self.budget.undecided
 
     def roots(self, z: FloatArray, floor: float) -> _Roots:
-        """Return sum r and the matrix sum 1/(2 r) z_t z_t^T over the dissimilar pairs, with r = max(sqrt(D), floor).
+        """Return the sums of r_t and of z_t z_t^T / (2 r_t) over the dissimilar pairs t, r_t = max(sqrt(D_t), floor).
 
-        z (n, m): the image of the metric, in the order of the classes.
+        z (n, m): the image of the metric, in the order of the classes; its rows give the D_t. The differences z_t do
+        not depend on the metric (module docstring).
         """
         table, G, totals = Table(z), Laplacian(self.images.at), []
 
@@ -148,10 +149,10 @@ class AllRoots:
         return E
 
     def _at(self, sight: Seen) -> _Roots:
-        """Return sum r and the matrix sum z_t z_t^T / (2 r_t) over the dissimilar pairs, with r = max(sqrt(D), floor).
+        """Return the sums of r_t and of z_t z_t^T / (2 r_t) over the dissimilar pairs t, r_t = max(sqrt(D_t), floor).
 
-        D are the squared distances computed from the images of the points in `sight`. The floor is the square root of
-        the error bound of D.
+        D_t are the squared distances computed from the images of the points in `sight`. `floor` is the square root of
+        their error bound.
         """
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 

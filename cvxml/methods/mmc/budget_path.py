@@ -3,8 +3,8 @@
 The solver minimizes
     min_{A psd}  1/2 <S, A> - sum_t sqrt(D_t)
 where S is the sum of X_ij over the similar pairs, D_t is the squared distance in A, and t runs over the dissimilar
-pairs. It divides the minimizer A by <S, A>, the budget that A uses. This is the optimum of MMC: over the multiples k A
-of a metric, the objective is least at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is
+pairs. It divides the minimizer A by <S, A>, the budget that A uses. The result is the optimum of MMC: over the
+multiples k A of a metric, the objective is least at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is
 -1/2 (F / sqrt<S, A>)^2.
 
 In coordinates with S = I, z_t are the differences of the dissimilar pairs. The gradient is 1/2 I - sum_t a_t z_t z_t^T
@@ -92,10 +92,10 @@ def search(task: Task) -> Found:
 def _full(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
-    """Yield a full metric A within the budget, its dual variables (q,) and its objective and gap after every step.
+    """Yield after every step a full metric A within the budget, its dual variables (q,), and an `Estimate` of its gap.
 
-    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if
-    there is one. Objective and gap are estimates without bounds of rounding errors.
+    The estimate is None if all |z_t|^2 (module docstring) are at most `UNSEEN`. E (q, d), similar (s, d):
+    differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if there is one.
     """
     at = budget(similar, None)
     Z = E @ at.to
@@ -119,10 +119,11 @@ def _full(
 def _diagonal(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
-    """Yield a diagonal metric A within the budget, its dual variables (q,) and its objective and gap after every step.
+    """Yield after every step a diagonal metric A within the budget, its dual variables (q,), and an `Estimate`.
 
-    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if
-    there is one. Objective and gap are estimates. A feature has weight 0 if no similar pair differs there.
+    The estimate is None if all |z_t|^2 (module docstring) are at most `UNSEEN`. E (q, d), similar (s, d):
+    differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if there is one. A feature has
+    weight 0 if no similar pair differs there.
     """
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)
@@ -150,7 +151,7 @@ def _diagonal(
 
 
 def _estimate(D: FloatArray, use: float, most: float) -> Estimate:
-    """Objective and gap of a metric with squared distances D (q,), after division by `use`, its use of the budget.
+    """Objective and gap of A / use, for a metric A with squared distances D (q,) that uses `use` of the budget.
 
     most: the largest eigenvalue of sum_t a_t z_t z_t^T (module docstring) for the dual variables a = 1 / (2 sqrt(D)).
     For any t > 0, the dual variables t a prove the bound -(t most + sum sqrt(D) / (2 t)), which is

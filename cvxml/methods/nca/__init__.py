@@ -1,8 +1,8 @@
 """NCA: neighbourhood components analysis (Goldberger et al. 2004).
 
-The metric is Q = A^T A. Its objective F is -f or -g: f is the expected number of points that a random neighbour
-classifies correctly, g the sum of the logarithms of these probabilities. It is not convex. The convex step at a metric
-is a convex function that is at least F everywhere and equals F at this metric.
+The metric is Q = A^T A. Its objective F is -f or -g. Let p_i be the probability that a random neighbour classifies
+point i correctly. f is the sum of the p_i, and g the sum of their logarithms. F is not convex. The convex step at a
+metric is a convex function that is at least F everywhere and equals F at this metric.
 
 problem.py      The convex step in cvxpy, its dual, and the convex case.
 definitions.py  The formulas of our source by loops: f, g, their gradients, and all intermediates row by row.

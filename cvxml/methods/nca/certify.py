@@ -25,7 +25,8 @@ Stationarity, in units of the objective, in coordinates where the points have un
 
     gradient           max(|A|, 1) |dF/dA|, where dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
-    dc_residual        max(trace Q, 1) max(0, -smallest eigenvalue of G): the decrease from using an unused row of A
+    dc_residual        max(trace Q, 1) max(0, -smallest eigenvalue of G): the first-order decrease by using an unused
+                       row of A; 0 if A has no unused row, so that its rank cannot grow
 
 Rounding. rows.py bounds the errors of the distances and of everything computed from them. `rounding` covers the
 objective, and for the step the gap. gradient and dc_residual include their rounding errors. The rounding error of Z is
@@ -206,9 +207,10 @@ def _step_gap(
 def _part(
     at: Points, k: int, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray
 ) -> tuple[float, float]:
-    """Return the part c_i KL(q_i || p_i) + sum_k weights_k D_ik of point i in the gap of the step, and its rounding.
+    """Return the part c_i KL(q_i || p_i) + sum_j weights_j D_ij of point i in the gap of the step, and its rounding.
 
-    i: point k of the block `at`. weights (n,): c_i (w_i - q_i), with errors up to of_weights (n,).
+    k: the position of i in the block `at`. log_q (n,): the logarithms of q_ij. weights (n,): c_i (w_ij - q_ij), with
+    errors up to of_weights (n,).
     """
     others, D, of_D = at.others[k], at.D[k], at.error[k]
     c, of_c = (float(each[k]) for each in at.c)
@@ -233,7 +235,7 @@ def _part(
 
 
 def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
-    """KL(q || p) as a sum of non-negative terms q (x - 1 - log x), x = p / q, from finite logarithms."""
+    """KL(q || p) as a sum of non-negative terms q (x - 1 - log x), x = p / q. log_q, log_p: finite logarithms."""
     log_x = log_p - log_q
     small = log_x < 1  # for a larger one, x may overflow although q x = p does not
     terms = np.exp(log_p) - np.exp(log_q) * (1 + log_x)

@@ -39,7 +39,7 @@ def log_p_i(X: FloatArray, s: FloatArray, Q: FloatArray, i: int) -> float:
 
 
 def f(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
-    """Return sum_i p_i, for classes the expected number of points classified correctly."""
+    """Return sum_i p_i. With classes, this is the expected number of points classified correctly."""
     return sum(float(np.exp(log_p_i(X, s, Q, i))) for i in range(len(X)))
 
 
@@ -117,9 +117,10 @@ def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArr
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
     """Return all intermediates at A (m, d), by the names of the note.
 
-    objective, the criterion to minimise; f, g; A; p_ij, w_ij = s_ij p_ij / p_i (n, n); p_i (n,); gradient_f, gradient_g
-    (m, d); gradient_Q (d, d) of the objective; scale_derivative; nearest (n,): the nearest other point;
-    continuous_cost.
+    objective: -f or -g, to minimise; f; g; A; p_ij (n, n); w_ij = s_ij p_ij / p_i (n, n); p_i (n,). gradient_f,
+    gradient_g (m, d): in A. gradient_Q (d, d): that of the objective in Q. scale_derivative: the derivative of the
+    objective at t A with respect to t, at t = 1. nearest (n,): the nearest other point of each point. continuous_cost:
+    the value of the function of this name, for w = s.
     """
     X, n, d = p.X, *p.X.shape
     p_ij, w_ij, log_p_i = np.zeros((n, n)), np.zeros((n, n)), np.full(n, -np.inf)

@@ -207,7 +207,7 @@ def _with_ones(E: FloatArray) -> FloatArray:
 
 
 def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return left (n, r + 2) and right (n, r + 2) with left right^T = -|e_i - e_j|^2.
+    """Return left (n, r + 2) and right (n, r + 2). The entry i, j of left right^T is -|e_i - e_j|^2.
 
     E (n, r + 1): the rows e_i and a column of ones.
     """
@@ -411,4 +411,4 @@ class Descent:
 
 
 class _Diverged(Exception):
-    """The norm of A exceeds `LARGEST`; distances have no correct digits then."""
+    """Raised if the norm of A exceeds `LARGEST`, because distances then have no correct digits."""

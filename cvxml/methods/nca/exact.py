@@ -13,12 +13,12 @@ with "R" and I = "interior" of the dual. For 0 <= theta <= 1 the rows of q are i
 
 with the entropy H. Z is proved positive definite on the span of the differences of the points, in features that are a
 basis of it. The smallest theta that allows this proof is taken, to `BISECTIONS` bits. The bound is the larger of this
-one and of the trivial bound, that no p_i is above the largest s_ij.
+one and the trivial bound, which uses that p_i is at most the largest s_ij.
 
 If the allowed rank is less than that of the points, the first-order step is bounded (family/stationary/stationary.py).
 
-In the functions, points * 2^at are the points minus the first one, in integers. `found` has the `Row` of each usable
-point, a point i with some s_ij > 0. `basis` lists features that are a basis.
+In the functions, `points` are integers, and points * 2^at are the points minus the first one. `found` has the `Row` of
+each usable point, a point i with some s_ij > 0. `basis` lists features with independent columns that span all columns.
 """
 
 from __future__ import annotations
@@ -79,11 +79,12 @@ class Row(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """The convex step at the metric V = M M^T, and the rows q of its bound.
+    """The convex step at the metric V = M M^T, and the rows q of its lower bound (module docstring).
 
-    root (d, r): M. D: the distances are D 2^unit, with integers D. found: the `Row` of each usable point.
+    root (d, r): M. D (n, n): integers; the squared distances are D 2^unit. found: the `Row` of each usable point.
 
-    mixture: the rows q; None if no theta makes Z positive definite, or if sum c_i (H(q_i) + tangent_i) is not positive.
+    mixture: the rows q. It is None if no theta makes Z positive definite, or if the sum over the usable i of
+    c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ] is not proved positive.
     """
 
     root: FloatArray  # M (d, r)
@@ -96,7 +97,7 @@ class Shares(NamedTuple):
 class Mixture(NamedTuple):
     """The rows q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>) over k != i, for each usable point i.
 
-    R, interior: the two softmaxes, as balls, by the point i.
+    R, interior: for each i, the row of the first and of the second softmax, a list of balls.
     """
 
     R: dict[int, list[Any]]
@@ -141,8 +142,8 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
 def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
     """Return the distances, p, w and the rows q from which the exact interval of the step of `Q` (d, d) is computed.
 
-    dual: any "R" and "interior" (d, d). Call it inside the context `precision()` of cvxml/core/balls.py, which sets the
-    number of bits. The rank must not be limited.
+    dual: any symmetric "R" and "interior" (d, d). Call it inside the context `precision()` of cvxml/core/balls.py,
+    which sets the number of bits. The rank must not be limited.
     """
     points, at = from_the_first(p.X)
     M = root_of(Q)

@@ -132,7 +132,10 @@ def instance(
 
 
 def check_similarity(similarity: Any, n: int) -> FloatArray:
-    """Return s (n, n), finite, >= 0, with zero diagonal. Raises ValueError for any other input."""
+    """Return s (n, n), finite, >= 0, with zero diagonal. Raises ValueError for any other input.
+
+    Also raises it if each row is constant off the diagonal, and for positive entries outside 1e-15 to 1e15.
+    """
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")

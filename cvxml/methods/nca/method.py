@@ -148,10 +148,11 @@ class NCA(StationaryMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """Return the intermediates by the note's names. Raises ValueError if M is not psd of rank at most n_components.
 
-        A (m, d) is a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
-        those returned here. p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q
-        (d, d) of the objective to minimise; scale_derivative, dF(t A)/dt at t = 1; nearest (n,): the nearest other
-        point; continuous_cost, which the note prints for real labels. t is not used.
+        A (m, d): a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
+        those returned here. p_ij (n, n): the probability that i picks j. w_ij = s_ij p_ij / p_i (n, n); p_i (n,); f; g;
+        objective. gradient_f, gradient_g (m, d): in A, as printed. gradient_Q (d, d): that of the objective in Q.
+        scale_derivative: the derivative of the objective at c A with respect to c, at c = 1. nearest (n,): the nearest
+        other point. continuous_cost: the cost that the note prints for real labels. t is not used.
         """
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)
@@ -184,8 +185,8 @@ class NCA(StationaryMethod[Instance]):
 
         solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). "clarabel" and "scs" solve a sequence of
         convex steps in cvxpy (CCCP), for small n and without a limit of the rank.
-        tol: the largest gap of the convex step at the metric, relative to the scale. If the rank is limited, it limits
-        the gradient times the norm instead.
+        tol: the largest gap of the convex step at the metric, relative to the scale (certify.py). If the rank is
+        limited, it limits the gradient times max(|A|, 1) instead.
         max_iter: iterations from each start. init: the starts; if `start` is given, its metric replaces them. callback:
         called after each step.
         Warns (UserWarning) if some points have no partner. If no metric attains the supremum, the status is
@@ -211,7 +212,7 @@ class NCA(StationaryMethod[Instance]):
     ) -> tuple[FloatArray, Dual]:
         """Return a metric that is not worse than M, by descent, and dual variables of the convex step at M.
 
-        tol: relative to the scale. early: stop after a hundred iterations.
+        tol: the tolerance of the descent, relative to the scale (certify.py). early: stop after a hundred iterations.
         """
         return Solver(given).improve(M, tol, early)
 

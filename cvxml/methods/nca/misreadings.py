@@ -18,10 +18,11 @@ A mistake is named if the metric is stationary for F. As for NCA itself (certify
 if a row of A is unused, the decrease that the smallest eigenvalue of dF/dQ allows. Both bounds include rounding. They
 are divided by the scale. It is the distance of F to a lower bound or, if that is less, to its limit along the multiples
 t Q of the metric, as t grows. If F is at its limit, the scale is 0, and no mistake is named.
-    bounds  self: K / (1 + K) for K partners at distance 0. plain: as for NCA. each: sum c_i H(u_i), and pairs:
-            sum s H(s / sum s), with H the entropy, because F minus that is a relative entropy. others: there is no
-            bound, and the scale is 1 for each point.
-    limits  self: only points at distance 0 count. plain: as for NCA (certify.py). The others tend to infinity.
+    bounds  self: p_i is at most max_j s_ij K / (1 + K), for K partners of i. plain: as for NCA. each: sum c_i H(u_i),
+            and pairs: sum s H(s / sum s), with H the entropy, because F minus that is a relative entropy. others: no
+            bound is used, and the scale is 1 for each point.
+    limits  self: only points at distance 0 count. plain: as for NCA (certify.py). For all other mistakes the limit is
+            not used.
 """
 
 from __future__ import annotations
@@ -238,7 +239,7 @@ def _other_criterion(to: str) -> Misreading:
 
 
 def _mean_in_class(question: Question) -> OtherProblem | None:
-    """Return the problem f with p_i the mean over the class: s_ij = 1 / (n_c - 1) for a class of n_c points.
+    """Return NCA with f, where p_i is the mean of p_ij over the class: s_ij = 1 / (n_c - 1) for a class of n_c points.
 
     None for g, because the weights add a constant there, and for classes of equal size, where they multiply f by a
     factor.
@@ -255,9 +256,9 @@ def _mean_in_class(question: Question) -> OtherProblem | None:
 
 
 def _dropped(question: Question) -> OtherProblem | None:
-    """Return the problem g without the points i with a p_i that rounds to 0 in single precision at the metric.
+    """Return NCA with g, without the terms log p_i for which p_i rounds to 0 in single precision at the metric.
 
-    None if there are no such points, or only such points.
+    None for f, and if there are no such points i, or only such points.
     """
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
@@ -266,7 +267,7 @@ def _dropped(question: Question) -> OtherProblem | None:
     with np.errstate(divide="ignore"):
         log_p = logsumexp(np.log(s) - d, axis=1) - logsumexp(-d, axis=1)
     gone = p.usable & (log_p < SINGLE)
-    if not gone.any() or gone.all():
+    if not gone.any() or not (p.usable & ~gone).any():
         return None
     return OtherProblem(question.X, None, {**question.params, "similarity": np.where(gone[:, None], 0.0, s)})
 
@@ -282,7 +283,7 @@ def _as_reals(question: Question) -> OtherProblem | None:
 
 
 def _class_weights(question: Question) -> OtherProblem | None:
-    """Return the problem f with equal weights of the R classes: a point of a class of n_c points has n / (R n_c).
+    """Return NCA with f and equal weights of the R classes: in a class of n_c points, s_ij = n / (R n_c).
 
     None for g, where the weights only add a constant, and for classes of equal size.
     """

@@ -128,7 +128,7 @@ def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[Fl
 
 
 def pairs(X: FloatArray, partner: list[int]) -> cp.Problem:
-    """The convex problem if every class has two points. Then no step is needed. Variable: "Q" (d, d).
+    """The convex problem if every class has two points. It minimizes -g itself, without steps. Variable: "Q" (d, d).
 
     Points i and partner[i] form a class.
     """

@@ -15,8 +15,9 @@ exponentials and logarithms of the softmax. We split points and M into parts wit
 leading parts are summed exactly in any order. So h and the rounding error of rest are far below eps times the sizes.
 
 Everything else. The error of log sum_k e^-D_k is at most log sum_k p_k e^error_k. If all partners of i have the same
-s_ij, then w - p = w times the probability of the other points, which loses no digits. A sum of n terms is allowed an
-error of n eps times the sum of the absolute values, in any order. This file uses no function of descent.py.
+s_ij, then w_ij - p_ij for a partner j is w_ij times the sum of p_ik over the k that are not partners. This product
+loses no digits. A sum of n terms is allowed an error of n eps times the sum of the absolute values, in any order. This
+file uses no function of descent.py.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ BLOCK = 1 << 17  # numbers in an array of a block: a megabyte
 
 
 class Softmax:
-    """The rows q_i = softmax(-<M, X_ik>) over k != i, X_ik = (x_i - x_k)(x_i - x_k)^T, for a symmetric M (r, r).
+    """The rows q_i = softmax(-<M, X_ik>) over k != i, X_ik = (y_i - y_k)(y_i - y_k)^T, for a symmetric M (r, r).
 
-    They are computed from differences of images of the points Y (n, r).
+    y_i: the rows of Y (n, r), the points. M need not be psd.
     """
 
     def __init__(self, Y: FloatArray, M: FloatArray):
@@ -84,7 +85,7 @@ class Points:
 
     @cached_property
     def all(self) -> tuple[FloatArray, FloatArray]:
-        """log sum_k e^-D_k (b,), and bounds of the errors."""
+        """log sum_k e^-D_k (b,) over the other points k, and bounds of the errors."""
         return _log_sum(np.where(self.others, -self.D, -np.inf), self.error)
 
     @cached_property
@@ -168,8 +169,8 @@ class Points:
     def own_weights(self) -> tuple[FloatArray, FloatArray]:
         """c_i (w_k - p_k) (b, n), and bounds of their errors.
 
-        If all positive s_k are equal, w_k - p_k is w_k times the sum of p over the other points, so the relative error
-        is small.
+        If all positive s_k are equal, w_k - p_k for a partner k is w_k times the sum of p over the points that are not
+        partners. Its relative error is small.
         """
         if self.equal.all():
             return self._times_c(*self._products())
@@ -216,7 +217,7 @@ def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
 
 
 def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
-    """e^(logs + by) - e^logs for by >= 0: the largest error of e^logs if `logs` has errors up to `by`."""
+    """A bound of the error of e^logs if `logs` has errors up to by >= 0: e^(logs + by) - e^logs, more if by > 1."""
     with np.errstate(over="ignore", invalid="ignore"):
         found: FloatArray = np.exp(logs) * np.expm1(np.minimum(by, 1.0))
         if not (by <= 1.0).all():
@@ -240,8 +241,8 @@ class FirstOrder(NamedTuple):
 
     value: F and a bound of its error. length: |A|. gradient: |dF/dA|, with its rounding error added.
 
-    least: the smallest eigenvalue of dF/dQ minus its rounding error, if a row of A is unused, else 0. slope: dF(tA)/dt
-    at t = 1.
+    least: the smallest eigenvalue of dF/dQ minus its rounding error, if a row of A is unused, so that the rank of A can
+    grow; else 0. slope: dF(tA)/dt at t = 1.
 
     turns: the sum of the absolute values of the terms of the slope; if |A| is less than 1, that at |A| = 1.
     """
@@ -324,7 +325,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """F = -f or -g, and a bound of its error, which includes the rounding error of the trivial lower bound of F."""
+        """F = -f or -g, and a bound of its error. It includes the rounding error of `Instance.bound`, a bound of F."""
         return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
@@ -364,7 +365,7 @@ class Metric:
 
     @cached_property
     def first_order(self) -> FirstOrder:
-        """F and its first derivatives; dF/dQ is computed only if a row of A is unused."""
+        """F and its first derivatives. dF/dQ is computed only if a row of A is unused, so that its rank can grow."""
         images, Y = self.images, self.Y
         total, error, size = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0
         slope, turns, parts = list[float](), 0.0, list[tuple[FloatArray, FloatArray]]()
@@ -401,7 +402,7 @@ class Metric:
 def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log sum_k e^logs (b,), and bounds of the errors. error (b, n): bounds of the errors of logs (b, n).
 
-    An entry -inf adds nothing to the sum. The sum by halves has log2 n roundings, so 16 eps also cover these.
+    An entry -inf adds 0 to the sum. `_by_halves` rounds each term only about log2 n times; 16 eps cover this.
     """
     top = logs.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)[:, None]

@@ -64,10 +64,10 @@ class NamedStart(NamedTuple):
 class Run:
     """The result of one descent from one start.
 
-    name: that of the start. A: in the coordinates. value: the objective. dual: dual variables of the step at A, if a
-    literal run computed them.
+    name: the name of the start. A: in the coordinates. value: the objective. dual: dual variables of the step at A, if
+    `literal_cccp` computed them.
 
-    metric (d, d): that of the features, if it is not A^T A in the units of the points.
+    metric (d, d): the metric of the features, if `_best` chose it; None: `Solver.metric` computes it from A.
     """
 
     name: str  # of the start
@@ -129,9 +129,9 @@ def _best(
     """Return the run with the best proved objective after its metric has been rounded to floats.
 
     In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
-    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics, and also a
-    start if its run ended lower before rounding. If a start is better than all of them, we run a descent from it
-    without the coordinates of tiny spread.
+    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics of the runs.
+    If a run was better than the best of these before rounding, its start is compared, too. If such a start is better
+    than all rounded metrics, we run a descent from it without the coordinates of tiny spread.
     """
 
     def bound_of_objective(Q: FloatArray) -> float:
@@ -200,8 +200,9 @@ def _start(at: Solver, init: Any, random_state: int) -> NamedStart:
 def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
     """Return the start A (m, d) with this name, one of `STARTS`.
 
-    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". Raises ValueError if the
-    name is unknown, or if the start has fewer than m directions.
+    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". "likelihood" gives the same
+    A; its steps for g follow in `_start`. Raises ValueError if the name is unknown, or if the start has fewer than m
+    directions.
     """
     most = min(p.X.shape)
     if name not in STARTS:
@@ -232,10 +233,10 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
 
 
 def _lda(p: Instance) -> FloatArray:
-    """Return the directions of linear discriminant analysis (rows, d).
+    """Return the directions of linear discriminant analysis (rows, d), fewer than there are classes.
 
-    There are fewer than classes. There are no rows for a similarity, if the classes are not more than the allowed rank
-    or as many as the points, and if scikit-learn finds no finite directions.
+    There are no rows if a similarity is given, if there are at most m classes, or if every point is alone in its class.
+    There are also no rows if scikit-learn finds no finite directions.
     """
     if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
         return np.zeros((0, p.X.shape[1]))
@@ -277,13 +278,13 @@ class Solver:
         return Solver(self.p, kept)
 
     def to_coordinates(self, A: FloatArray) -> FloatArray:
-        """Return A (m, d) of the features as a matrix (rank, r) in the coordinates."""
+        """Return A (m, d), given for the features, as a matrix (rank, r) in the coordinates, rank = min(m, r)."""
         return _rows(A @ self.at.back, self.rank)
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """Return the multiple of A with norm sqrt(m) 2^k, for the k that minimises -g on a sample of the points.
+        """Return the multiple of A (rank, r) with norm sqrt(rank) 2^k, where k makes -g small on a sample of points.
 
-        If no multiple is much better than A = 0, k is 0.
+        k is found by doubling and halving. If no multiple is much better than A = 0, k is 0.
         """
         unit: FloatArray = A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
         sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
@@ -358,9 +359,9 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Move the descent to a better A with one more direction, if the rank of its A is below the allowed rank.
+        """Move the descent to a better A with one more direction, and return whether it moved.
 
-        Return False if no direction lowers the objective.
+        It does not move if its A has the largest allowed rank, or if no direction clearly lowers the objective.
         """
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
@@ -385,7 +386,7 @@ class Solver:
     def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
         """Return dual variables of the convex step at Q (d, d), the metric of a run.
 
-        They are R = interior = Q, without a search, if the rank is limited or the supremum is at infinity.
+        Both, "R" and "interior", are Q, without a search, if the rank is limited or the supremum is at infinity.
         """
         if run.dual is not None:
             return run.dual
@@ -400,7 +401,7 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if the objective improves toward a limit at larger multiples of A, or has its limit at A."""
+        """Return True if the objective improves toward its limit along the multiples of A, or nearly equals it."""
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):
@@ -425,10 +426,11 @@ class Solver:
         return ""
 
     def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
-        """Return dual variables of the convex step at Q = A^T A. R: an A at the minimum of the step.
+        """Return the dual variables "R" and "interior" of the convex step at Q = A^T A.
 
-        The dual "R" is the metric R^T R. "interior" is the minimizer of the step with a slightly smaller matrix T
-        (descent.py), so that its matrix Z is positive definite (certify.py).
+        R: the A that minimizes the step; the dual variable "R" is its metric R^T R. "interior" is the metric that
+        minimizes the step with a slightly smaller matrix T (descent.py), so that its matrix Z (certify.py) is positive
+        definite.
         """
         step = self.pairs.hold(A)
         best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
@@ -446,8 +448,8 @@ class Solver:
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
         """Return a metric that is not worse than Q, and dual variables of the convex step at Q.
 
-        early: stop after a hundred iterations. If the rank is limited, the supremum is at infinity, or the time limit
-        ends the descent or the step, the dual variables are Q.
+        early: stop after a hundred iterations. Both dual variables are Q in three cases: the rank is limited, the
+        supremum is at infinity, or the time limit ends the descent or the step.
         """
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
@@ -469,9 +471,10 @@ class Solver:
         return min(values, key=lambda t: values[t]) * A
 
     def minimise_step(self, A: FloatArray, step: Held, tol: float) -> FloatArray:
-        """Return the minimizer A of a convex step, to tol times <T, A^T A>, or the last iterate of its descent.
+        """Return an A that nearly minimizes a convex step, by a descent of at most `STEP_ITERATIONS` iterations.
 
-        A: where the descent starts. step: the constants c and T of the step (descent.py).
+        The descent starts at A. It stops if `Iterate.change` is at most tol <T, A^T A>. step: the constants c and T of
+        the step (descent.py).
         """
 
         def enough(point: Iterate) -> bool:
@@ -494,7 +497,7 @@ def literal_cccp(
     """Run CCCP from A through the back end `solver`, "clarabel" or "scs".
 
     name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops if the
-    certificate proves the step of the metric, if the back end does not lower the objective, or at infinity.
+    certificate proves tol for the step at the metric, if the back end does not lower the objective, or at infinity.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step

@@ -10,8 +10,8 @@ weights w_p on pairs p = (i, j). Its block b is G_b = sum_p w_p W_ib (x_i - x_j)
 
     r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
 
-Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric. A view is the
-points under a metric: it gives distances with error bounds.
+P_+ replaces negative eigenvalues by 0. frobenius.py computes values and error bounds for one metric; here they are
+summed over the blocks. A view is the points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class BlocksFeasibility(Feasibility):
-    """The distance of a matrix from the matrices made of psd blocks; `beyond`: the largest entry outside them."""
+    """The distance of a matrix from the matrices made of psd blocks. beyond: the largest entry outside the blocks."""
 
     beyond: float = 0.0
 
@@ -76,8 +76,8 @@ class BlocksFeasibility(Feasibility):
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
     """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A is from the matrices made of psd blocks.
 
-    X (n, d): the points. A is measured in the given units of the features, and also with each feature divided by its
-    spread over the points. It is feasible only if both are: a small error matters for a feature of large values.
+    X (n, d): the points. A is judged twice: in the given units of the features, and with each feature divided by its
+    spread over the points. It must be feasible in both, because a small error matters for a feature of large values.
     """
     own = blocks_of(A, m)
     inside = in_blocks(own)
@@ -142,7 +142,7 @@ class Blocks(Frobenius):
         return own
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """The metric that is certified in place of A (m d, m d), P_+ of each block, and the distance of A from it."""
+        """The metric that is certified in place of A (m d, m d): P_+ of each block. Also the distance of A from it."""
         psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
         each = [self.one.judge(block) for block in psd]
         view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
@@ -180,7 +180,7 @@ class Blocks(Frobenius):
         return rational.Squares(flint().fmpz_mat(entries), low, root_upward(sum(away, Fraction(0))))
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The distances D_ij = sum_b W_ib (D_b)_ij of all pairs (n, n), D_b those in block b. D is not symmetric."""
+        """The squared distances (n, n) of all pairs i, j: the sum over b of W_ib times that in M_b. Not symmetric."""
         shares, at = whole(self.W)
         rows, d = metric.V.tolist(), metric.V.nrows() // self.W.shape[1]
         total: Any = 0
@@ -194,14 +194,14 @@ class Blocks(Frobenius):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
         """r(G) as a fraction, the sum of the bounds of the blocks.
 
-        hint (m d, r): its d rows L for block b have L L^T near the psd part of -G_b; computed by default.
+        hint (m d, r): its d rows for block b are a matrix L with L L^T near P_+(-G_b); computed by default.
         """
         hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
         exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """The weights on pairs of each block G_b: those of G times the shares of b.
+        """For each block G_b, its weights on pairs (i, j): the weights of G times the shares W_ib.
 
         Fractions stay exact. The rounding of floats is included in the error bounds of `bound`.
         """

@@ -4,9 +4,9 @@ Point i has the metric M(x_i) = sum_b W_ib M_b, with basis metrics M_b at anchor
 Like the paper, we solve two problems one after the other (problem.py states both literally):
     weights:  min_{W_i in the simplex}  ||X - W U||^2 + lam1 tr(W G) + lam2 tr(W^T L W),   G_bi = ||x_i - u_b||^2
     metrics:  min_{M_b psd}  alpha1 sum_b ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 sum_ij <M(x_i), X_ij>
-The sums run over triplets t = (i, j, l) with H_t = X_il - X_ij, and over their pairs (i, j), each once. There are two
-separate certificates: the weights are optimal (weights.py), and the metrics are optimal for these weights. The joint
-problem is not convex, and we claim no optimum of it.
+The sums run over triplets t = (i, j, l) with H_t = X_il - X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T, and over their pairs
+(i, j), each once. There are two separate certificates: the weights are optimal (weights.py), and the metrics are
+optimal for these weights. The joint problem is not convex, and we claim no optimum of it.
 
 The method's metric is M (m d, m d) with the blocks M_b on its diagonal. It is judged for the given weights, or for the
 computed ones. The estimator gives a query the weights of the nearest training point. A misreading is another problem
@@ -215,9 +215,9 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """ceil(t / m) for t triplets: that many constraints with full matrices (m d, m d) would need the same memory.
+        """Return the size of the cvxpy problem, as a number of constraints with full matrices (m d, m d).
 
-        The constraint of a triplet has coefficients in m blocks (d, d) only, a fraction 1/m of the entries.
+        It is ceil(t / m) for t triplets, because the constraint of a triplet has coefficients in m blocks (d, d) only.
         """
         return -(-given.count // given.m)
 
@@ -233,9 +233,9 @@ class PLML(TripletMethod[Instance]):
         return Listed(given.targets, given.impostors)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The problem of the metrics as a regularizer, alpha1 sum_b ||M_b||^2, and a hinge on the triplets as the loss.
+        """The problem of the metrics: the regularizer alpha1 sum_b ||M_b||^2, and a hinge loss on the triplets.
 
-        If alpha2 > 0, a linear loss on the pairs of the triplets is added. number: makes the constants, float or
+        If alpha2 > 0, there is also a linear loss on the pairs of the triplets. number: makes the constants, float or
         Fraction.
         """
         norm = Blocks(given.X, given.W, 2 * number(given.alpha1))
@@ -245,10 +245,10 @@ class PLML(TripletMethod[Instance]):
         return Family(norm, tuple(terms), of_regularizer=True, radius=norm.around)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """The dual variables of the triplets, from "price" (t,) and "triplets" (t, 3), and -alpha2 for each pair.
+        """The dual variables of the triplets, from "price" (t,) and "triplets" (t, 3), and of the pairs if alpha2 > 0.
 
-        No other dual variable is feasible for the linear loss of the pairs. So if alpha2 > 0, the dual variables are
-        not scaled by a common factor: those of the triplets are only clipped. They are then feasible and give a bound.
+        Only -alpha2 is feasible for a pair, because its loss is linear. So if alpha2 > 0, the dual variables are not
+        scaled by a common factor: those of the triplets are only clipped. They are then feasible and give a bound.
         """
         own = super().read(given, dual)
         if given.alpha2 == 0:

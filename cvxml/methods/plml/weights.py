@@ -115,10 +115,7 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
 
 
 def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
-    """The certificate of weights W (n, m), with the lower bound from V (n, m), by default V = W.
-
-    The gap is relative to g(W).
-    """
+    """The certificate of weights W (n, m), with the lower bound from V (n, m), by default V = W. Its scale is g(W)."""
     V = W if V is None else V
     simplex, distance = _on_simplex(W)
     value, bound = exact_objective(given, simplex), exact_bound(given, V)
@@ -142,8 +139,8 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
 def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
     """W (n, m) with every row moved into the simplex, exactly, and a bound on the largest change of an entry.
 
-    The weights are given as integers and the exponent of a power of two. Negative weights become 0. The largest weight
-    of each row is changed so that the sum of the row is 1.
+    The moved weights are returned as integers and the exponent of a power of two. Negative weights become 0. The
+    largest weight of each row is changed so that the sum of the row is 1.
     """
     rows, at = _whole(np.maximum(W, 0.0))
     one = 1 << -at
@@ -205,11 +202,11 @@ def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
 
 
 def solve(given: Smooth, tol: float = TOL) -> FloatArray:
-    """Return weights W (n, m) with a gap of about `tol` times g, without a proof: by accelerated projected gradients.
+    """Return weights W (n, m), by accelerated projected gradients, with a gap of about `tol` times g (not proved).
 
     The start is equal weights. If lam2 is large compared with the squared distances of the points, gradient steps
-    converge very slowly. So Newton's method on the face of W is tried after every batch of gradient steps. If rounding
-    keeps the gap above `tol`, the weights with the least gap are returned.
+    converge very slowly. So Newton's method (`_newton`) is tried after every batch of gradient steps. If rounding keeps
+    the gap above `tol`, the weights with the least gap are returned.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
@@ -232,7 +229,7 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
 
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
-    """Return weights after Newton steps on faces from W, each of which decreases g; W itself if no step does.
+    """Return weights after Newton steps from W (`_Gradients.newton`) that decrease g; W itself if no step does.
 
     The steps end when the gap is at most `tol` times g.
     """
@@ -274,7 +271,7 @@ class _Gradients:
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
 
     def change(self, W: FloatArray, new: FloatArray) -> float:
-        """g(new) - g(W), accurate also where it is tiny compared with g: g is quadratic."""
+        """g(new) - g(W), from the gradient and curvature of the quadratic g: accurate even if it is tiny beside g."""
         move = new - W
         return float(np.sum(self.gradient(W) * move)) + self.curvature(move)
 
@@ -288,10 +285,10 @@ class _Gradients:
         return float(np.sum(W * (slope - slope.min(axis=1, keepdims=True))))
 
     def newton(self, W: FloatArray) -> FloatArray:
-        """The step (n, m) to the minimum of g on the face of W, on which only positive weights may change.
+        """The step (n, m) to the minimum of g if only the free weights change and rows keep their sums.
 
-        Rows keep their sums. A weight of 0 is also free if g decreases when this weight grows and the largest weight of
-        its row falls by the same amount.
+        Positive weights are free: they span the face of W. A weight of 0 is also free if g decreases when this weight
+        grows and the largest weight of its row falls by the same amount. The step may leave the simplices.
         """
         (n, m), slope = W.shape, self.gradient(W)
         leader = W.argmax(axis=1)

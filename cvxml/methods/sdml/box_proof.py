@@ -50,7 +50,7 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
     """U (d, d) moved into the domain.
 
     U is clipped into the box. If S + U is then not proved positive definite, U is mixed with `start`, a U of the
-    domain.
+    domain. If no mixture is proved to be in the domain, the result is `start`.
     """
     U = np.clip(U, -lam, lam)
     # The halves of subnormal numbers are rounded, so their sum may exceed lam. It is clipped again.

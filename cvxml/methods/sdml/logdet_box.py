@@ -144,10 +144,10 @@ def in_units(S: FloatArray, lam: float) -> Box:
 
 
 class Decided(NamedTuple):
-    """Whether some S + U is positive definite, as far as floats decide it. If U is not None, S + U (d, d) is.
+    """Whether some S + U is positive definite, as far as floats decide it.
 
-    If U is None, D (d, d) is close to a psd matrix with tr S D + lam ||D||_off <= 0. Such a matrix proves that no U
-    exists. Here ||D||_off is the sum of |D_ij| over i != j.
+    If U (d, d) is not None, S + U is positive definite. If U is None, D (d, d) is close to a psd matrix with
+    tr S D + lam ||D||_off <= 0. Such a matrix proves that no U exists. ||D||_off is the sum of |D_ij| over i != j.
     """
 
     U: FloatArray | None

@@ -75,8 +75,8 @@ class Proof:
 class Relaxed:
     """The solution of a relaxation: a metric, and dual variables with their lower bound of F.
 
-    w (D,): the metric as a vector, psd up to rounding. F: the objective there. D (n, n): the squared distances there,
-    inf on the diagonal. share (n,): sum_h q_ih, the dual variables of point i. proof: the best dual variables of all
+    w: the metric as a vector (see `Relaxation`), psd up to rounding. F: the objective at w. D (n, n): the squared
+    distances at w, inf on the diagonal. share (n,): sum_h q_ih for each point i. proof: the best dual variables of all
     rounds.
     """
 
@@ -154,7 +154,7 @@ class Relaxation:
         """Solve the relaxation of `known` (n, n) in rounds, until its bound reaches `threshold`, or cannot reach it.
 
         start: the dual variables of the parent node. The first round has their sets and exchanges. There are at most
-        `ROUNDS` rounds.
+        `ROUNDS` rounds. threshold: the lower bound of F that suffices to close the node.
         """
         p, Y = self.p, self.settled(known)
         sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
@@ -335,7 +335,7 @@ class Search:
     """The state of branch and bound: the tree, its open nodes by their bound, and the best W so far."""
 
     def __init__(self, p: Instance, starts: list[FloatArray], tol: float):
-        """Run CCCP from the metrics `starts`. tol: relative to ||W||^2.
+        """Run CCCP from the metrics `starts`. tol: tolerance of the gap of F, relative to ||W||^2.
 
         p: an instance in few coordinates, in which F(0) is at least 1.
         """

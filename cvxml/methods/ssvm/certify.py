@@ -95,8 +95,8 @@ class Sets:
     def weights(self, duals: Duals) -> Weights:
         """Return G = sum_ih a_ih V_ih as weights on pairs of points, each pair once.
 
-        V_ih is the matrix with v_ih = <W, V_ih>. duals: the a_ih. Their sums are exact for fractions, and for floats
-        that the loss has rounded (family/losses/groups.py).
+        V_ih is the matrix with v_ih = <W, V_ih>. duals: the a_ih. The weights are exact if the a_ih are fractions, or
+        floats that the loss has rounded (family/losses/groups.py).
         """
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
@@ -150,8 +150,8 @@ def of_points(sets: IntArray) -> IntArray:
 def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
     """Return the weights q (m,) > 0 of a dual, with sum 1 for each point, and their sets (m, 1 + k).
 
-    The dual holds "q" and "q_index". The numbers may be any. Weights that are not positive are dropped, and so are sets
-    with a repeated member or with the point itself.
+    The dual holds "q" and "q_index". Any finite numbers are allowed. Weights that are not positive are dropped, and so
+    are sets with a repeated member or with the point itself.
     """
     q, sets = finite_dual(dual, "q", (len(p.X),) * (1 + p.k))
     sets, proper = in_order(sets)
@@ -216,11 +216,11 @@ def duals_at_zero(
     nu: FloatArray = NO_NU,
     exchanges: IntArray = NO_EXCHANGES,
 ) -> tuple[IntArray, Duals] | None:
-    """Return sets (m, 1 + k) and rational dual variables that prove W = 0 optimal; None if this fails.
+    """Return some of the sets, and rational dual variables that prove W = 0 optimal; None if this fails.
 
-    q (m,), sets: approximate weights. Only sets of a point with the largest Delta, worst (n,), are kept. Their dual
-    variables are made to sum to C for each point, exactly. They are a proof if their matrix G has no positive
-    eigenvalue. known (e, 2): the pairs i, j with j in known_i.
+    q (m,), sets (m, 1 + k): approximate weights. worst (n,): the largest Delta of each point; only sets with this Delta
+    are kept. Their dual variables are made to sum to C for each point, exactly. They are a proof if their matrix G has
+    no positive eigenvalue. known (t, 2): the pairs i, j with j in known_i.
 
     nu (e,), exchanges (e, 3): dual variables of exchanges i, j, l in a leaf of a tree; they are part of G.
     """
@@ -239,11 +239,11 @@ def duals_at_zero(
 def clearer_weights(
     p: Instance, known: IntArray, worst: FloatArray, q: FloatArray, sets: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Return weights of some of these sets that prove W = 0 optimal in spite of rounding; else the given ones.
+    """Return weights and sets that prove W = 0 optimal in spite of rounding; else the given `q` and `sets`.
 
-    They sum to 1 for each point without an error. A solver may end with G = 0 up to rounding. If the rounded weights
-    then prove nothing, others are searched, whose G has clearly negative eigenvalues only. q (m,), sets, known, worst:
-    as in `duals_at_zero`.
+    The weights that prove it sum to 1 for each point, exactly. A solver may end with G = 0 up to rounding. If its
+    weights, rounded, then prove nothing, we search for weights with a G of clearly negative eigenvalues only. Other
+    sets are tried too (negative_weights.py). q (m,), sets, known, worst: as in `duals_at_zero`.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     if len(np.unique(sets[on, 0])) < n:
@@ -368,7 +368,7 @@ def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
 
 
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Return the certificate of `W` (d, d), of kind "stationary". Its `step` is that of the convex step.
+    """Return the certificate of `W` (d, d), of kind "stationary"; its field `step` certifies the convex step.
 
     dual: the weights "q" (m,), any real numbers, and "q_index" (m, 1 + k), a point and its set. For F itself the bound
     is 0. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or an index is out

@@ -201,7 +201,7 @@ def majorant(
 ) -> float:
     """The objective at W of the CCCP step with h*_i = latent[i]: F(W) with S_W(i, latent[i]) as its second max.
 
-    It is at least F(W), and equal to F(W) if each latent[i] attains that max. It includes all constants.
+    It is at least F(W), and equal to F(W) if each latent[i] attains that max.
     """
     losses = []
     for i in range(len(X)):

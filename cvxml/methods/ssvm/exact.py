@@ -91,7 +91,7 @@ def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, I
 
 
 def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Inferred:
-    """Return h* and the worst set of each point at `W` (d, d), in exact arithmetic; at M M^T for a `root` M."""
+    """Return h* and the worst set of each point at `W` (d, d), exactly; at M M^T if a `root` M is given."""
     X, V = plane(p.X), judged(W, root)
     zero = not any(V.V.entries())
     D = X.distances(judged(np.eye(len(W))) if zero else V)
@@ -103,8 +103,8 @@ def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Infer
 def _of_point(p: Instance, i: int, at: Distances, zero: bool) -> tuple[Neighbors, Neighbors, float]:
     """Return h*_i, the worst set of i, and the largest Delta of any set of i.
 
-    at: the exact distances. zero: whether the metric is 0; then all costs are 0, and the distances in `at` only decide
-    between equal sets.
+    at: the exact distances. zero: whether the metric is 0. Then all costs are 0, and `at` has the distances in the
+    identity, which only decide which of several tied sets is taken.
     """
     own, D, unit = int(p.y[i]), at.D[i], Fraction(0) if zero else at.unit
     winning: list[tuple[int, Neighbors]] = []

@@ -77,7 +77,7 @@ def nearest(
 def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> IntArray:
     """Return the indices (rows, R, k) of the k nearest points of each class by a matrix product; -1 if there are fewer.
 
-    Z (n, m): images of the points. rows: the points whose nearest points are sought.
+    Z (n, m): the points, mapped so that the metric is Euclidean. rows: the points whose nearest points are sought.
     """
     J = np.full((len(rows), R, k), -1, dtype=np.intp)
     by_class = np.argsort(y, kind="stable")
@@ -101,7 +101,7 @@ def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> I
 def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
     """Write into J (rows, k) the k members with the smallest entries of each row of `away`.
 
-    away (rows, len(members)) is overwritten. An entry of J is -1 if no finite entry is left.
+    away (rows, len(members)): a column for each member; overwritten. An entry of J is -1 if no finite entry is left.
     """
     each = np.arange(len(away))
     for t in watched(range(min(J.shape[1], len(members)))):
@@ -150,8 +150,8 @@ def fewest_votes(k: int, R: int, tau: int) -> int:
 def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
     """Return the cheapest set of H_r(tau) for each point and each r; of equal costs, the one with fewest votes for r.
 
-    D (n, R, k): the distances from each point to the k nearest points of each class, ascending. classes (n, c): the r
-    of each point; default: the classes 0..R-1.
+    D (n, R, k): the distances from each point to the k nearest points of each class, ascending. classes (n, c): c
+    classes r for each point; default: the classes 0..R-1. The results are (n, c).
     """
     n, R, k = D.shape
     if classes is None:
@@ -336,8 +336,7 @@ def rescaled(p: Instance, at: Point) -> Point:
     """Return the point at the multiple of W with the least F, for the W of `at`.
 
     The result is `at` itself if W = 0 or no multiple is better. All positive multiples of W have the same h*. The
-    multiple 0 keeps this h* too, which is valid because all sets tie there. CCCP then continues with the h* of its
-    start.
+    multiple 0 keeps this h* too, which is valid because all sets tie there. So CCCP continues from W = 0 with this h*.
     """
     if at.norm2 == 0:
         return at
@@ -365,8 +364,9 @@ def as_certified(p: Instance, at: Point) -> Point:
 def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
     """Return all intermediates at `W` (d, d) and a step of Algorithm 1 at iteration `t`, by the names of the paper.
 
-    objective; h_star, h_hat (n, k); S_star, S_hat, Delta (of h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over
-    i; subgradient (d, d); eta = 1/(2 (t+1)), W_half, W_next (d, d).
+    objective. h_star, h_hat (n, k): the sets h* and h^. S_star, S_hat (n,): their S. Delta (n,): of h_hat. L (n,): the
+    losses. Psi_star, Psi_hat (d, d): the sums of Psi over i (`sum_of_Psi`). subgradient (d, d): of F. eta = 1/(2
+    (t+1)). W_half, W_next (d, d): W after the subgradient step, and then projected to the psd cone.
     """
     at = point_at(p, W)
     h_hat = loss_augmented(at.near, p.y, p.Lam).sets
@@ -404,7 +404,7 @@ def scores(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
 
 
 def sum_of_Psi(X: FloatArray, sets: IntArray) -> FloatArray:
-    """The matrix sum_i Psi(x_i, h_i) (d, d): equation (8). sets (n, k): the h_i."""
+    """The sum of -(x_i - x_j)(x_i - x_j)^T over all i and j in h_i, (d, d): equation (8). sets (n, k): the h_i."""
     total = np.zeros((X.shape[1], X.shape[1]))
     for j in sets.T:
         difference = X - X[j]

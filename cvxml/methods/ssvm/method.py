@@ -145,9 +145,10 @@ class SSVM(StationaryMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """The intermediates at M by the paper's names, and a full-batch step of Algorithm 1 at iteration `t`.
 
-        h_star, h_hat (n, k): the set h*_i, and the set h^_i with the largest S + Delta. S_star, S_hat, Delta (of
-        h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over i; subgradient (d, d); eta = 1/(2 (t+1)), W_half,
-        W_next (d, d).
+        h_star, h_hat (n, k): the set h*_i, and the set h^_i with the largest S + Delta (inference.py). S_star, S_hat
+        (n,): their S. Delta (n,): of h_hat. L (n,): the losses. Psi_star, Psi_hat (d, d): the sums of Psi over i.
+        subgradient (d, d): of F. eta = 1/(2 (t+1)). W_half, W_next (d, d): after the subgradient step, and then
+        projected to the psd cone.
         """
         return evaluate_metric(given, M, t)
 

@@ -63,8 +63,8 @@ class Misread(NamedTuple):
     strict: the first max leaves out sets with a tie for most votes. tied: the second max includes sets where the own
     class is tied for most votes.
 
-    optimistic: Delta = 0 for these sets. once: h*_i is chosen once, by Euclidean distance. itself: a point counts among
-    its k neighbours, at distance 0. cone: W must be psd.
+    optimistic: Delta = 0 if the own class is tied for most votes. once: h*_i is chosen once, by Euclidean distance.
+    itself: a point counts among its k neighbours, at distance 0. cone: W must be psd.
     """
 
     strict: bool = False  # the first max is over sets with one winner: tau = 1
@@ -80,8 +80,8 @@ class Misread(NamedTuple):
 class At(NamedTuple):
     """The sets of a misreading at a metric W, for n points.
 
-    cost (n, R), sets (n, R, k): the cheapest set for each class, and its cost, the sum of its distances. latent_cost
-    (n,), latent (n, k): the same for h*.
+    sets (n, R, k), cost (n, R): the cheapest set for each class, and its cost, the sum of its squared distances. latent
+    (n, k), latent_cost (n,): the same for h*.
 
     worst (n,): the first max of the loss L_i.
     """
@@ -197,7 +197,7 @@ class _Step(StepSolver):
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
         """True if the solver of the dual may stop: by its gap, or after `MOST_POINTS_OF_DUAL` iterates.
 
-        Rounding may keep the gap from closing. here: the iterate. lowest: the objective of the step to compare with.
+        Rounding may keep the gap from closing. here: the iterate. lowest: the objective of the step at its given W.
         """
         self.points += 1
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
@@ -205,7 +205,7 @@ class _Step(StepSolver):
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
         """Solve the step at W to a gap of tol * ||W||^2, for the dual variables. `at`: the sets of the misreading at W.
 
-        Return False, before the end, if the relative gap of W in the step is above `FAR`.
+        Return False, before the end, if the relative gap of W in the step is proved to be above `FAR`; otherwise True.
         """
         size = float(np.sum(W**2))
         here, start, bound = at, _objective(self.p, W, at, at), -math.inf
@@ -308,7 +308,7 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return the misreading `problem`, but None if a multiple of the metric is much better there.
+    """Return the function `problem` with a test: it gives None if a multiple of the metric is much better there.
 
     This shows that the relative gap of the metric exceeds `FAR`, without a solver. Along the multiples of a metric, the
     objective of the step equals F.

@@ -1,7 +1,8 @@
 """Weights of sets whose matrix has clearly negative eigenvalues only: they prove the metric 0 optimal.
 
-Let X_ih be the sum of (x_i - x_j)(x_i - x_j)^T over j in h. For each point, q gives weights to the sets with the
-largest Delta, and they sum to 1. The convex step is optimal at W = 0 if the matrix
+A set h holds k neighbours of a point i, and Delta is the loss of its vote. The convex step fixes a set h*_i for each
+point (certify.py). Let X_ih be the sum of (x_i - x_j)(x_i - x_j)^T over j in h. The weights q_ih of each point sum to
+1, and only its sets with the largest Delta have weights. The convex step is optimal at W = 0 if the matrix
 
     G = sum_i (sum_h q_ih X_ih - X_ih*)
 
@@ -9,7 +10,8 @@ is negative semidefinite for some such q. A solver makes the positive part of G 
 rounding, and then the last digit decides if q is a proof.
 
 The method of Frank and Wolfe makes the largest eigenvalue of G small instead, through a smooth upper bound. The
-gradient of this bound is a metric. Each step moves weight to the set of each point that is nearest in this metric.
+gradient of this bound is a metric. Each step moves weight to the set of each point with the least sum of squared
+distances in this metric.
 """
 
 from __future__ import annotations
@@ -30,17 +32,17 @@ WHOLE = 2**40  # the weights are whole multiples of 1 / WHOLE, which floats add 
 
 
 class Search(NamedTuple):
-    """The result of a search. q (m,): the weights, or None if none are found. metric (r, r): the last gradient."""
+    """The result of a search: weights q (m,), or None if none are found, and `metric` (r, r), the last gradient."""
 
     q: FloatArray | None
     metric: FloatArray
 
 
 def negative_weights(P: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -> Search:
-    """Return weights (m,) of the sets whose matrix has clearly negative eigenvalues only, if some are found.
+    """Search for weights (m,) of the sets whose matrix G has clearly negative eigenvalues only.
 
-    P (n, r): the points in their `span`. sets (m, 1 + k): a point and its set. q (m,): the weights to start from, which
-    sum to 1 for each point. G: their matrix, as weights on pairs.
+    P (n, r): the points in the coordinates of `span`. sets (m, 1 + k): a point and its set. q (m,): the weights to
+    start from, which sum to 1 for each point. G: the matrix of these weights, as weights on pairs of points.
     """
     r = P.shape[1]
     metric = np.eye(r)
@@ -69,7 +71,7 @@ def negative_weights(P: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -
 
 
 def _spread(E: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the sum of weight_s e e^T over the rows e of E (m, k, r), with a weight for each s of the first axis."""
+    """Return sum_s weights_s sum_j e e^T (r, r), with e = E[s, j], for E (m, k, r) and weights (m,) >= 0."""
     rows = E[weights > 0]
     flat = rows.reshape(-1, E.shape[2])
     spread: FloatArray = (flat.T * np.repeat(weights[weights > 0], E.shape[1])) @ flat
@@ -77,7 +79,7 @@ def _spread(E: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def whole_shares(q: FloatArray, point: IntArray) -> FloatArray:
-    """Return the weights q (m,) rounded to multiples of 1 / WHOLE, so that those of each point sum to 1 exactly.
+    """Return the weights q (m,) rounded to multiples of 2^-40, so that those of each point sum to 1 exactly.
 
     point (m,): the point that each weight belongs to.
     """

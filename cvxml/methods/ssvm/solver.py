@@ -42,8 +42,9 @@ def search(
     """Return the best of the CCCP runs from all starts.
 
     solver: "fast", "clarabel" or "scs". init: the starts, by name or as matrices; the metric of `start` replaces them
-    if it is given. max_iter: steps of each run. tol: relative to ||W||^2. The runs solve the same problem for X / s
-    with C s^4, where X / s is of about unit scale.
+    if it is given. max_iter: steps of each run. tol: a run ends at a metric W if the convex step there can lower its
+    objective by at most tol * ||W||^2. The runs solve the same problem for X / s with C s^4, where X / s is of about
+    unit scale.
     """
     s = unit_scale(p.X)
     unit = p.scaled(s)
@@ -75,10 +76,10 @@ def search_globally(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """Return the global optimum by branch and bound; CCCP from the starts gives the first candidates.
+    """Return the global optimum by branch and bound, or the best metric so far if the run is interrupted.
 
-    init: the starts, by name or as matrices; the metric of `start` replaces them if it is given. tol: relative to
-    ||W||^2.
+    CCCP from the starts gives the first candidates. init: the starts, by name or as matrices; the metric of `start`
+    replaces them if it is given. tol: tolerance of the gap of F, relative to ||W||^2.
     """
     small = reduced(p)
     back = np.linalg.pinv(small.axes)
@@ -181,7 +182,7 @@ class LiteralSteps:
     def solve(self, at: Point, tol: float) -> StepResult:
         """Solve the literal step at the point `at`, and its dual over the sets that constraint generation found.
 
-        tol: at most tol * ||W||^2 may be gained at a stationary metric.
+        tol: a metric is stationary if its step can lower the objective by at most tol * ||W||^2.
         """
         from cvxml.core.backend import solve_problem
         from cvxml.methods.ssvm.problem import dual, generated

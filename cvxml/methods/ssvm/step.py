@@ -54,8 +54,8 @@ class Columns(ConeDual):
         minimise  1/4 ||P_+(M)||^2 - C sum q Delta,
         M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij )
     P_+ replaces negative eigenvalues by 0, and X_ij = (x_i - x_j)(x_i - x_j)^T. Then W = P_+(M) / 2, so lam of the base
-    class is 2. In the paper's terms M = -C (sum q Psi - P), P the sum of Psi at h*. The relative length of a gradient
-    step in the block q[i] is 1 divided by max_c sum_j ||x_i - x_j||^2, because the blocks share one quadratic term.
+    class `ConeDual` is 2. In the paper's terms (problem.py), M = -C (sum q Psi - P), with P the sum of Psi at h*. A
+    gradient step of q[i] is multiplied by 1 / max_c sum_{j in sets[i, c]} ||x_i - x_j||^2, one factor for each point.
     """
 
     lam = 2.0
@@ -142,7 +142,7 @@ class Columns(ConeDual):
         return M
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """The sum of D_W(i, j) over the members j of each set (n, columns), for W = P_+(M) / 2.
+        """The sum of squared distances from i to the members of each set (n, columns), in the metric W = P_+(M) / 2.
 
         values, vectors: eigenvalues and eigenvectors of M.
         """
@@ -185,7 +185,7 @@ class Columns(ConeDual):
     def gap(self, at: At) -> float:
         """The duality gap over these sets of the W and q of `at`: C sum_ic q_ic (max_c' score_ic' - score_ic).
 
-        score_ic = Delta_ic - (sum of the distances of set c of point i).
+        score_ic = Delta_ic - (sum of the squared distances of set c of point i).
         """
         score = self.delta - at.margins
         best = np.where(self.real, score, -np.inf).max(axis=1, keepdims=True)
@@ -219,9 +219,9 @@ class SetRows(SimplexRows):
         return self.latent
 
     def G(self, at: State) -> FloatArray:
-        """M of the class `Columns`, as the sum of C q (sum X_ij of the set - sum X_ij of h*) over the sets but h*.
+        """M of the class `Columns`: the sum over all sets except h* of C q (sum X_ij of the set - sum X_ij of h*).
 
-        If the weight of h* is near 1, the difference from 1 would lose digits.
+        This form avoids the difference of 1 and the weight of h*, which loses digits if the weight is near 1.
         """
         of, k = self.of, self.of.sets.shape[2]
         own = at.pairs[0].value * self.others / of.C
@@ -261,7 +261,7 @@ class Steps(Protocol):
     """A solver of the convex steps of one problem.
 
     phase: its name in the history. unfinished: the status if a step finds no lower F and is not stationary.
-    keeps_start: True if an interrupt of the first step returns the start.
+    keeps_start: if the first step is interrupted, True returns the start, and False raises KeyboardInterrupt.
     """
 
     phase: str  # its name in the history
@@ -278,11 +278,11 @@ class Steps(Protocol):
 class StepSolver:
     """The fast solver of steps. Each step starts from the sets and weights of the last step.
 
-    A round solves the dual over the known sets until its gap is a fraction of the open gap (solvers/cone_dual.py). If
-    that fails, an interior-point method goes on, which solves problems of any scale (solvers/simplex_interior.py). Then
-    exact inference finds the worst sets at the new W. This gives the step's objective at W exactly, so objective minus
-    dual value is the gap of the step. Sets that are worse than the known sets are added, from up to three classes for
-    each point.
+    A round solves the dual over the known sets until its gap is at most half the open gap (solvers/cone_dual.py). The
+    open gap is the least objective of the step so far minus the dual value. If that fails, an interior-point method
+    goes on, which solves problems of any scale (solvers/simplex_interior.py). Then exact inference finds the worst sets
+    at the new W, and so the step's objective at W. Sets that are worse than the known sets are added, from up to three
+    classes for each point.
     """
 
     phase = "cccp"
@@ -304,7 +304,7 @@ class StepSolver:
     def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
         """Solve the step at the point `at` to a gap of at most tol * ||W||^2.
 
-        early: stop already when the gap is at most `ENOUGH` times the decrease of the objective.
+        early: stop already when the gap is at most twice the decrease of the objective in this step.
         """
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)
@@ -330,9 +330,10 @@ class StepSolver:
         return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
-        """Add the best sets at `here` of up to `CLASSES` classes for each point, if they are worse than all known sets.
+        """Add the sets that are worse at `here` than all known sets of their point: their S + Delta is larger.
 
-        A set is worse if its S + Delta is larger.
+        The candidates of a point are the cheapest sets with r tied for most votes, for the `CLASSES` classes r with the
+        largest S + Delta.
         """
         columns = self.columns
         values = self.p.Lam[self.p.y] - here.offending.cost
@@ -351,10 +352,10 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the dual over the known sets until its gap is at most a fraction of the open gap of the step.
+        """Solve the dual over the known sets until its gap is at most half the open gap, or tol/4 times ||W||^2.
 
         Return W, the dual value (a lower bound), and whether that gap was reached. lowest: the least objective of the
-        step so far. The gap is not reached if the scales of the problem differ too much.
+        step so far. The gap may not be reached if the scales of the problem differ too much.
         """
         columns = self.columns
         here, enough = columns.at(columns.q), False
@@ -372,7 +373,7 @@ class StepSolver:
         return here.metric(), columns.bound(here), enough
 
     def _searched(self) -> Iterator[At]:
-        """Points of gradient and Newton steps."""
+        """Yield the points of gradient and Newton steps on the dual over the known sets."""
         columns = self.columns
         if self.step == 0:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
@@ -383,7 +384,7 @@ class StepSolver:
             yield at
 
     def _inside(self) -> Iterator[At]:
-        """Points of an interior-point method, unless it takes far longer than gradient and Newton steps."""
+        """Yield the points of an interior-point method; none if it would take far longer than the other steps."""
         columns = self.columns
         rows = SetRows(columns)
         if patience_for(columns, len(rows.group), columns.X.shape[1]) > FAR_LONGER * LONGEST:
@@ -423,9 +424,9 @@ def cccp(
 
     Fix h* at the current W, solve the convex step, take the best multiple of its metric, and repeat. Each step has the
     current W among its candidates, and its objective is at least F, so F never increases. The run ends at a W that is
-    stationary: the certified bound of its step leaves at most tol * ||W||^2 to gain. Another W may have a lower F.
-    If W = 0, all sets tie. If the run ends there with an h* other than that of the certificate, it goes on with the
-    certificate's h*.
+    stationary: by the lower bound of its step, the step can gain at most tol * ||W||^2. Another W may have a lower F.
+    At W = 0 all sets tie. If no step lowers F there, and h* is not that of the certificate of W = 0, the run goes on
+    with the h* of the certificate.
 
     steps_from: makes the solver of the steps from the problem and the first h* (n, k).
     """

@@ -207,6 +207,13 @@ def test_points_are_dropped_only_where_their_probability_rounds_to_0() -> None:
     assert MISREADINGS["dropped"].problem(Question(X, y, 1e-6 * np.eye(2), 1e-6, {"criterion": "g"})) is None
 
 
+def test_no_problem_is_left_if_all_points_with_a_partner_are_dropped() -> None:
+    """A point without a partner has no term that could be left."""
+    X, y = np.array([[0.0], [10.0], [5.0], [20.0], [15.0], [17.0]]), np.array([0, 0, 1, 1, 2, 3])
+    assert MISREADINGS["dropped"].problem is not None
+    assert MISREADINGS["dropped"].problem(Question(X, y, 100 * np.eye(1), 1e-6, {"criterion": "g"})) is None
+
+
 def test_a_metric_of_the_printed_cost_has_no_gradient_of_it() -> None:
     X, y = data(11)
     s = same_class(y)
