@@ -136,6 +136,7 @@ class Misreading:
     left: any other problem. The function returns a proved upper bound of the relative gap of the metric; inf if it
         proves none.
     fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
+
     exactly: True if the report names it only for a relative gap of at most the tolerance. For example, the hinge is the
         limit of smoothed hinges of any width, so it nearly explains the metrics of small widths.
     """

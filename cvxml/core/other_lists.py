@@ -8,8 +8,9 @@ parameters keep the values of the user's problem, including an automatic prior o
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
 
 Arguments that many functions share. question: the refuted metric with its data and the user's parameters. given: the
-checked data. stored: all parameters as explicit values. told: words that name the changed part, for example ": all of
-point 0".
+checked data. stored: all parameters as explicit values.
+
+told: words that name the changed part, for example ": all of point 0".
 """
 
 from __future__ import annotations

@@ -92,8 +92,10 @@ class Predictions:
     radius: the Frobenius distance within which the optimum lies.
     neighbors: (q, k), the k = `n_neighbors` nearest points under the metric, nearest first.
     same_neighbors: (q,), True if the optimum has the same k nearest points, in any order.
+
     votes: (q,), the class code with most votes under the metric; the smallest code if several have most votes.
     same_vote: (q,), True if this class alone has most votes under the optimum.
+
     disagree: other metrics that are no worse than the judged one, each with another vote for a query.
     labels: (q,), the class names of the votes.
     left: why the remaining votes are not proved. judged: the verdict on the metric, in words.

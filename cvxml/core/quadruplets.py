@@ -106,10 +106,11 @@ def quadrupled(
 ) -> Quadrupled:
     """Return the checked data. Raises ValueError for bad input.
 
-    quadruplets: None to draw them from the labels, with the seed `random_state`.
-    weights: one for each quadruplet; default: equal weights.
-    n_quadruplets: how many are drawn; default: 20 times the squared number of classes.
-    losses: "mean" to divide the weights by their sum, "sum" to use them unchanged.
+    quadruplets: None to draw them from the labels, with the seed `random_state`. weights: one for each quadruplet;
+    default: equal weights.
+
+    n_quadruplets: how many are drawn; default: 20 times the squared number of classes. losses: "mean" to divide the
+    weights by their sum, "sum" to use them unchanged.
     """
     points = check_X(X)
     check_choice(losses, "losses", (MEAN, SUM))

@@ -77,8 +77,9 @@ class ByPairs(ByPoint):
 class Setting(NamedTuple):
     """A problem in the form of the theorem: a regularizer and one loss (`family`), with t rows.
 
-    V: (t, 4), the matrix (2, 2) of each row, flattened. key: (t,), the key of each row in `Duals`. alike: (t,), prices
-    to start from, equal for all rows of one kind, such as all impostors.
+    V: (t, 4), the matrix (2, 2) of each row, flattened. key: (t,), the key of each row in `Duals`.
+
+    alike: (t,), prices to start from, equal for all rows of one kind, such as all impostors.
 
     phi: the loss, a function of a cvxpy expression v (t,).
     """

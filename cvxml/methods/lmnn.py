@@ -245,6 +245,7 @@ def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
     """Return the intermediates at M (d, d), by name.
 
     objective: (1 - mu) pull + mu push. pull: the sum of target_distances. push: the sum of xi, or of xi^2 if `squared`.
+
     targets (p, 2). target_distances (p,): squared. triplets (t, 3): those with a positive slack. xi (t,): their slacks.
 
     impostor_counts (p,): number of these triplets for each target. subgradient (d, d) of the objective.

@@ -58,8 +58,9 @@ class Asked(NamedTuple):
     claim: "optimal" or "stationary". tol: relative to the scale. exact: judge in exact arithmetic.
 
     diagnosed: whether to search for the mistake that explains a refuted metric; "all" means that this search has no
-    time limit of its own. until: the end of the search for a proof, on the clock perf_counter. callback: called at each
-    step of this search.
+    time limit of its own.
+
+    until: the end of the search for a proof, on the clock perf_counter. callback: called at each step of this search.
     """
 
     method: str

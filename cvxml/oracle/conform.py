@@ -56,7 +56,9 @@ class Row:
     """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error.
 
     case: its id. formula: the id of its method. gap, rel_gap: the gap, absolute and relative to the scale of the
-    problem. diagnosis: sentences on the mistakes that explain the answer, or else on those that come nearest.
+    problem.
+
+    diagnosis: sentences on the mistakes that explain the answer, or else on those that come nearest.
 
     message: the reason of the verdict. seconds: the time of the program. expected: for an answer that may be
     unconverged, a sentence with the gap of a plain first-order program.

@@ -389,8 +389,9 @@ def turned(judge: Judge) -> list[FloatArray]:
 def by_chance(judge: Judge, each: Explanation, others: Sequence[FloatArray], times: float = NEARER) -> bool:
     """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
-    Then the explanation is not used. others: metrics with errors of the same size in random directions. times: "nearly
-    as well" means a relative gap less than this many times that of the candidate.
+    Then the explanation is not used. others: metrics with errors of the same size in random directions.
+
+    times: "nearly as well" means a relative gap less than this many times that of the candidate.
     """
     if each.again is None:
         return False

@@ -204,7 +204,9 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for GLML at one query: the matrix B (d, d), "trace" and "scale".
 
     A matrix M = A^-1 is feasible if its determinant is at least 1. "trace" is a lower bound of tr M B for every
-    feasible M. "scale" is a factor c for which c A^-1 is feasible, where A is the metric.
+    feasible M.
+
+    "scale" is a factor c for which c A^-1 is feasible, where A is the metric.
     """
     if not p.one:
         raise ValueError("the verified checker takes one query of glml; solve for each query alone")

@@ -194,8 +194,8 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 class Boxed:
     """A run of the solver of cone_dual.py on the dual problem `dual`.
 
-    It begins at the point with the smallest dual objective among a = 0, a = high (or low where high is 0), and the dual
-    variables `start`, which are given for each loss of the family.
+    It begins at the best of three points: a = 0, a = high (or low where high is 0), and `start`, the dual variables of
+    each loss of the family. The best one has the smallest dual objective.
     """
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):

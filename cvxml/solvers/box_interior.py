@@ -1,8 +1,8 @@
 """The rows of the interior-point method (interior_point.py) for dual variables in a box, the problem of box_dual.py.
 
 Row t has the value v_t = <V_t, M> and the dual variable a_t with low <= a_t <= high. The distances of a to the ends of
-the box, p = a - low and q = high - a, have the multipliers y and z. g is the width of a smoothed hinge, else 0. At the
-optimum
+the box, p = a - low and q = high - a, have the multipliers y and z. The number g is the width of a smoothed hinge, else
+0. At the optimum
 
     v + g a - 1 = y - z,      p y = 0,      q z = 0.
 

@@ -2,8 +2,8 @@
 
 Two kinds of problems are solved:
 - a regularizer with hinges. The regularizer is <C, M>, ||M||^2, or a sum or a norm of weights of given vectors.
-- a budget: the smallest distance of given pairs is maximized, and the sum of the squared distances over similar pairs
-  is at most 1.
+- a budget. The smallest distance of given pairs is maximized. The sum of the squared distances over similar pairs is
+  at most 1.
 
 Solvers rescale the points, and give no proof. A certificate proves the gap. It is computed after every step if the
 solver does not estimate its gap, else when this estimate is at most the tolerance.

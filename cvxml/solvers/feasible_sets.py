@@ -24,8 +24,9 @@ OWN = 0.5  # a Newton step moves a row by about this fraction of its cap, if no 
 class Face(NamedTuple):
     """Orthonormal directions that stay on the face of a point.
 
-    entries: the indices of the p entries of v that move, one array (p,) for each axis of v. basis: an array or
-    csr_array (m, p) with a row for each direction; None if each entry moves alone.
+    entries: the indices of the p entries of v that move, one array (p,) for each axis of v.
+
+    basis: an array or csr_array (m, p) with a row for each direction; None if each entry moves alone.
     """
 
     entries: tuple[IntArray, ...]

@@ -47,6 +47,7 @@ class Settled:
 
     label: the column of the labels: "first", "last", a name in the header, or a number counted from 0.
     header: True if the first line is a header. index: True if the first column only numbers or names the rows.
+
     separator: "comma", "semicolon", "tab" or "space". decimal: "point" or "comma". encoding: a name that Python knows.
     drop: columns that are left out, each named in the ways of `label`.
     """

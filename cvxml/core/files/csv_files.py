@@ -60,8 +60,9 @@ class Columns:
     names: those in the header, [] without a header. numbers: (n, width), NaN for a cell that is not a number.
 
     Three dicts have column numbers as keys. texts: the cells of a column that may be labels. slips: for a column in
-    `texts`, the line number and text of its first cell that is not a number. rounded: the line number and text of the
-    first integer in the column that double precision rounds.
+    `texts`, the line number and text of its first cell that is not a number.
+
+    rounded: the line number and text of the first integer in the column that double precision rounds.
 
     written: how the file differs from most files, in words. lines: the line number of each row.
     left_out: the columns that the user leaves out.

@@ -228,8 +228,9 @@ def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
 class Factor(NamedTuple):
     """A proof that a matrix S, and every symmetric matrix within given bounds of its entries, is positive definite.
 
-    T (d, d): T S T^T = I + E with ||E|| < 1/2. inverse_error: a bound of ||(I + E)^-1 - I||. log_det: the logarithm of
-    the determinant of S. log_error: a bound of the error of log_det.
+    T (d, d): T S T^T = I + E with ||E|| < 1/2. inverse_error: a bound of ||(I + E)^-1 - I||.
+
+    log_det: the logarithm of the determinant of S. log_error: a bound of the error of log_det.
     """
 
     T: FloatArray  # T S T^T = I + E

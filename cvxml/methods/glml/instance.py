@@ -70,8 +70,10 @@ def instance(
     X (n, d), y (n,) labels. query: (d,) or (q, d), by default the mean of X. alpha >= 0: added to the diagonal of the
     covariances.
 
-    priors: None for equal priors, "empirical" for the shares of the classes, or C numbers. model: "gaussian", "mixture"
-    with n_components for each class, or the user's own model: an object with the methods log_densities and curvatures.
+    priors: None for equal priors, "empirical" for the shares of the classes, or C numbers.
+
+    model: "gaussian", "mixture" with n_components for each class, or the user's own model: an object with the methods
+    log_densities and curvatures.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))

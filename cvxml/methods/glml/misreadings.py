@@ -133,8 +133,10 @@ def _gaussians(
     """Return the Gaussians with other covariances or without a term; None if the model is not "gaussian".
 
     covariance: (Sigma, n, alpha) -> the other covariance of a class of n points. shrinks: True if `covariance` takes
-    alpha as a share of the variances. left_out: pull, push or factor as False, if the curvature or the density lacks
-    this term. Raises ValueError for a singular covariance.
+    alpha as a share of the variances.
+
+    left_out: pull, push or factor as False, if the curvature or the density lacks this term. Raises ValueError for a
+    singular covariance.
     """
     if p.params["model"] != "gaussian":
         return None

@@ -46,7 +46,9 @@ def search(
     """The best metric of the descents from all starts; the start itself if it is given and is certified.
 
     init: "auto", "pca", "identity" or "random", a matrix (m, d), or a list of these. random_state: the seed of
-    "random". start: a solution; if it is given, its metric is the only start.
+    "random".
+
+    start: a solution; if it is given, its metric is the only start.
 
     The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F seems to
     decrease along all larger multiples.

@@ -48,6 +48,7 @@ class Alike(NamedTuple):
     """m queries with the same number P of relevant points. They have the same table `earned`.
 
     place (m,): their positions among all Q queries. plus (m, P), minus (m, N): their relevant and irrelevant points.
+
     earned (P, N + 1): in row p - 1 and column g, the part of the measure due to the p-th relevant point after g
     irrelevant ones.
     """
@@ -161,6 +162,7 @@ def _largest(near: list[int], far: list[int], table: list[list[Fraction]], unit:
     """Return the value of the worst ranking of one query, by the dynamic programme in exact arithmetic.
 
     near, far: sorted squared distances of the relevant and of the irrelevant points. table: earned(p, g), a row for p.
+
     unit: the weight 2/(P N) of a swap, times the unit of the distances.
     """
     before = [0]

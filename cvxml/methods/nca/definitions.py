@@ -118,9 +118,10 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
     """Return all intermediates at A (m, d), by the names of the note.
 
     objective: -f or -g, to minimise; f; g; A; p_ij (n, n); w_ij = s_ij p_ij / p_i (n, n); p_i (n,). gradient_f,
-    gradient_g (m, d): in A. gradient_Q (d, d): that of the objective in Q. scale_derivative: the derivative of the
-    objective at t A with respect to t, at t = 1. nearest (n,): the nearest other point of each point. continuous_cost:
-    the value of the function of this name, for w = s.
+    gradient_g (m, d): in A. gradient_Q (d, d): that of the objective in Q.
+
+    scale_derivative: the derivative of the objective at t A with respect to t, at t = 1. nearest (n,): the nearest
+    other point of each point. continuous_cost: the value of the function of this name, for w = s.
     """
     X, n, d = p.X, *p.X.shape
     p_ij, w_ij, log_p_i = np.zeros((n, n)), np.zeros((n, n)), np.full(n, -np.inf)

@@ -151,6 +151,7 @@ class NCA(StationaryMethod[Instance]):
         A (m, d): a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
         those returned here. p_ij (n, n): the probability that i picks j. w_ij = s_ij p_ij / p_i (n, n); p_i (n,); f; g;
         objective. gradient_f, gradient_g (m, d): in A, as printed. gradient_Q (d, d): that of the objective in Q.
+
         scale_derivative: the derivative of the objective at c A with respect to c, at c = 1. nearest (n,): the nearest
         other point. continuous_cost: the cost that the note prints for real labels. t is not used.
         """

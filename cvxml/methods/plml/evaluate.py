@@ -50,8 +50,10 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (m d, m d), by name.
 
     objective. norm, pull: its parts with the factors alpha1 and alpha2. triplets (t, 3). margins (t,): <M(x_i), H_t>.
-    losses (t,). metrics (m, d, d). weights (n, m): W. weights_objective: the objective of W in the problem of the
-    weights; None without anchors. subgradient (m d, m d): of the objective in M.
+    losses (t,). metrics (m, d, d).
+
+    weights (n, m): W. weights_objective: the objective of W in the problem of the weights; None without anchors.
+    subgradient (m d, m d): of the objective in M.
     """
     X, metrics = given.X, blocks_of(M, given.m)
     margins = np.array(_margins(given, metrics))

@@ -64,6 +64,7 @@ class Misread(NamedTuple):
     class is tied for most votes.
 
     optimistic: Delta = 0 if the own class is tied for most votes. once: h*_i is chosen once, by Euclidean distance.
+
     itself: a point counts among its k neighbours, at distance 0. cone: W must be psd.
     """
 

@@ -41,8 +41,10 @@ class Search(NamedTuple):
 def negative_weights(P: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -> Search:
     """Search for weights (m,) of the sets whose matrix G has clearly negative eigenvalues only.
 
-    P (n, r): the points in the coordinates of `span`. sets (m, 1 + k): a point and its set. q (m,): the weights to
-    start from, which sum to 1 for each point. G: the matrix of these weights, as weights on pairs of points.
+    P (n, r): the points in the coordinates of `span`. sets (m, 1 + k): a point and its set.
+
+    q (m,): the weights to start from, which sum to 1 for each point. G: the matrix of these weights, as weights on
+    pairs of points.
     """
     r = P.shape[1]
     metric = np.eye(r)

@@ -261,6 +261,7 @@ class Steps(Protocol):
     """A solver of the convex steps of one problem.
 
     phase: its name in the history. unfinished: the status if a step finds no lower F and is not stationary.
+
     keeps_start: if the first step is interrupted, True returns the start, and False raises KeyboardInterrupt.
     """
 
