@@ -54,14 +54,16 @@ def solve(
 ) -> Solution:
     """Return the optimal metric of `method` on X (n, d) and y (n,), with its certificate.
 
-    If the problem is not convex, the metric is certified stationary, or not certified at all.
+    If the problem is not convex, the metric is only certified stationary, or not certified. The exception is
+    solver="global" of ssvm, which can certify the global optimum.
 
     method: an id from `cvxml.list_methods()`.
     y: class labels, or real targets for "mlkr"; None if params give pairs, triplets or other lists.
     solver: "fast" is our own solver. "clarabel" and "scs" solve the literal problem through cvxpy. ssvm also has
         "global", which searches for the global optimum; mlkr has only "fast".
-    tol: relative to the scale of the problem, for many methods the objective (docs/duality.md): a number or "strict"
-        1e-9, "normal" 1e-6, "loose" 1e-3.
+    tol: a number, or "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3. The metric is certified if its gap is at most tol
+        times the scale of the problem, plus the rounding error. For many methods the scale is the objective
+        (docs/duality.md).
     max_iter: limit of the iterations of the fast solver; default: that of the method.
     warm_start: a Solution, or the result of `load`, with the same numbers of points and features. For a convex problem
         it must be a solution of the same method. If the problem is not convex, only its metric is used, so it may be a
@@ -122,9 +124,10 @@ def solve(
 def evaluate(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, *, t: int = 1, **params: Any
 ) -> Evaluation:
-    """Return the intermediate values of `method` at `metric`, by the paper's names: the keys of `values`.
+    """Return the intermediate values of `method` at `metric`, as an `Evaluation`.
 
-    For mlsvm, kernel_mlsvm and ssvm they include one step of the paper's Algorithm 1 from `metric`.
+    Its field `values` is a dict of these values by the paper's names. For mlsvm, kernel_mlsvm and ssvm they include one
+    step of the paper's Algorithm 1 from `metric`.
 
     metric: the matrix as the paper writes it, (d, d) for most methods.
     t: which iteration of Algorithm 1 the step is, from 1 on; its step size depends on t. Other methods ignore it.
@@ -183,15 +186,15 @@ def certify(
 def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
     """Return the problem of `method` as the paper states it (or its dual), as a `cvxpy.Problem`.
 
-    One line of code states each formula. Raises ValueError for bad input.
+    The code that builds it has one line for each formula of the paper. Raises ValueError for bad input.
 
-    Some methods have a problem that is not convex. For them the result is the convex step at a metric, which the
-    keyword `at` gives (default: the identity).
+    If the problem is not convex, the result is the convex step at a metric: the convex problem that the method would
+    solve next. Methods with such a problem take this metric as the parameter `at` (default: the identity).
 
     dual: True for the dual problem.
     params: parameters of the method (`cvxml show METHOD`), and `at`. A weight of the objective may be a scalar
-        `cvxpy.Parameter(nonneg=True, value=...)`. Then `parameter.value = ...` changes the weight of the same problem,
-        which follows cvxpy's DPP rules. The dual takes numbers only.
+        `cvxpy.Parameter(nonneg=True, value=...)`. Then `parameter.value = ...` changes the weight in the returned
+        problem, which follows cvxpy's DPP rules. The dual takes numbers only.
 
     Each constraint of the problem has a `label`, for example "(2) margin of point 3": its equation number in the paper,
     if the statement has one, and its point, pair or triplet. The constraints of the dual have no labels.

@@ -188,8 +188,8 @@ def read(
         if its name is y, or if it looks like classes and the first does not; 5. the first column, if its name is y and
         only it looks like classes. Otherwise the file is refused.
     header: "yes" or "no": does the first line hold the names of the columns? By default, a first line without any
-        number is a header. A line that may be a header or data is refused: 0, 1, 2, ..., or the only line of whole
-        numbers, or a line that is outside the range of all lines below it in every column.
+        number is a header, and a first line of numbers is data. But a line of numbers is refused if it counts (0, 1, 2,
+        ...), is the only line of whole numbers, or is outside the range of all lines below it in every column.
     index: "yes": the first column numbers or names the rows, and is no feature. "no": it is a feature. By default a
         file is refused if its first column may be either. True and False are allowed too, here and for header.
     separator: "comma", "semicolon", "tab" or "space"; default: found from the file.
@@ -218,7 +218,10 @@ def _options_of_python() -> Iterator[None]:
 
 
 def _as_parameter(found: re.Match[str]) -> str:
-    """Return an option in Python: index="yes" for --index yes. A word behind it that is no value stays as it is."""
+    """Return the parameter for an option that was found in a message, for example index="yes" for --index yes.
+
+    If the next word is no value of the option, only the dashes are removed.
+    """
     name, word = found.groups()
     value = word in VALUES or (name in ("drop", "encoding") and word not in (None, "and", "or", "to", "out"))
     if word is None:

@@ -71,9 +71,9 @@ def parametrize_with_cases(
 ) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
     """Return a decorator that makes one test for every golden case, a problem with a proved answer.
 
-    Each test runs `program`. If the result is certified, it calls the decorated function with a Row of it (case, gap,
-    rel_gap, seconds, ...). A test fails if its case is refuted, close, or ends in an error. It is skipped if the case
-    is inconclusive or the program answers "unsupported". Needs pytest.
+    Each test runs `program` on its case. If the answer is certified, the test calls the decorated function with a
+    `Row`, the result of the case (case, gap, rel_gap, seconds, ...). A test fails if its case is refuted, close, or
+    ends in an error. It is skipped if the case is inconclusive or the program answers "unsupported". Needs pytest.
 
     program: the command of a program and its arguments, as a list; or a function. A command reads a question as JSON
         and prints the answer as JSON. A function takes and returns dicts (docs/conform.md).

@@ -11,7 +11,8 @@ It needs Python 3.8 and numpy, imports nothing else, and shares no line with cvx
 
 Answers
 -------
-The exit code is 0 if every case asked for is certified, and else 1. Without ids or formulas all cases are asked for.
+The formula of a case is its field "formula": a method, or a part of one. Without ids or formulas, all cases are asked
+for. The exit code is 0 if every case asked for is certified, and else 1.
 A case without an answer is counted, and is not certified. The exit code is 2 if no case has the name, or if ANSWERS
 is not a folder. An answer that cannot be read is an error with a sentence, and the other answers are judged.
 
@@ -20,22 +21,25 @@ F of the answer exactly, and compares it with the interval. It solves no problem
 
     certified       F - low is at most the tolerance
     close           F - high is above the tolerance, and F - low is at most 1e-2 of the scale
-    refuted         the answer is not a metric, or F - high is above 1e-2 of the scale
+    refuted         the answer is not a metric, F - high is above 1e-2 of the scale, or the answer claims another F
     inconclusive    this file cannot decide; the reason is given
-    skipped, error  the program does not support the case; the answer holds no metric
+    skipped         the program does not support the case
+    error           the answer holds no metric
 
-The methods nca, ssvm and mlkr are not convex. For nca and ssvm the interval is that of the convex step of the stored
-metric. The stored dual variables bound the gain of the answer's own step from above, and the stored metric bounds it
-from below. A gain of at most 1e-6 of the scale is certified, at most 1e-2 is close, and more is refuted. mlkr is judged
-without a step. The interval holds the objective of the stored metric less its gain to first order, and the gradient of
-an answer bounds its gain only to first order, so it is never called close.
+The methods nca, ssvm and mlkr are not convex. For nca and ssvm the interval contains the optimum of the convex step at
+the stored metric. The stored dual variables bound the gain of the answer's own step from above, and the stored metric
+bounds it from below. A gain of at most 0.5e-6 of the scale is certified, from 1e-5 to 0.5e-2 it is close, and above 0.1
+it is refuted. Between these limits, the verdict is inconclusive. For mlkr there is no step: the interval is from the
+objective of the stored metric minus a bound of its gain to that objective. This bound, and the one of an answer, hold
+only to first order, so no answer is called close.
 
 `cvxml.check` can do more: it finds dual variables of its own, names the mistake, and judges other inputs.
 
 Saved solutions
 ---------------
 Exit code 0: the metric is proved optimal to 1e-6 of the scale. Exit code 1: it is not proved, or no metric attains the
-infimum. A file without a proof gets one line. A file may have 64 MiB, unpacked if it is .npz, and 64 nested brackets.
+infimum. For a file without a proof, one line with the reason is printed. A file may have 64 MiB, unpacked if it is
+.npz, and 64 nested brackets.
 
 This file believes the problem: the data, the labels, the parameters, and the lists (neighbours, targets, pairs) that
 no other field of the file determines. It makes lists again that `n_neighbors` determines, or that the file calls
@@ -47,7 +51,8 @@ Exactness
 No proof rests on a tolerance. A float is an integer times a power of two, and a proof rests only on sums, products,
 eliminations and comparisons of integers and fractions. Floats (eigenvectors, a multiple) only make proposals.
 
-- A matrix is psd if its pivots are. Pivots also settle spans and free directions.
+- A matrix is psd if its pivots are at least 0, and the row of a zero pivot is 0. Pivots also show which rows span the
+  others.
 - A metric that is psd only to 1e-6 of its norm is judged together with the psd matrix L L^T next to it. The larger of
   the two objectives counts.
 - Dual variables that violate a constraint by rounding are repaired; the bound is that of the repaired ones.
@@ -102,9 +107,10 @@ mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n 
           (X_qj - X_qi) psd, over the pairs of a relevant i and another j in the wrong order
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
-where S and D are the similar and the dissimilar pairs. The scale is the objective unless the table gives another. Dual
-variables that miss psd are mixed with a share of 2^-20 or less of others: 0 for lmnn, softmax rows for mcml, equal
-shares for boostmetric. For mmc and dml_eig mu grows.
+where S and D are the similar and the dissimilar pairs. The scale is the absolute value of the objective unless the
+table gives another. For rca it is the optimum, and for lmnn, itml and lsml it has a lower limit. If the matrix of the
+dual variables is not psd, they are mixed with a share of 2^-20 or less of others: 0 for lmnn, softmax rows for mcml,
+equal shares for boostmetric. For mmc and dml_eig, mu grows instead.
 
 ssvm is not convex. Its convex step at the metric has the same kind of bound. Let h*_i be the cheapest set in which the
 class of i wins, and q >= 0 weights with sum 1 for each point. The step is at least  C sum q Delta - ||P_+(M)||^2 / 4,
@@ -119,17 +125,19 @@ listed here, so this is for tiny n.
 
 nca is bounded by its convex step too. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or p_i (for
 f), let rows q_i of the simplex make Z = sum c_i (w_ij - q_ij) X_ij psd. They bound the step by its constant plus
-sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>), and the second share
-grows if Z needs it. If each point has one partner and the criterion is g, this bounds every metric. Scale: the
-distance of the objective from the bound that p_i <= max_j s_ij gives, or from the limit of multiples if that is less.
+sum c_i H(q_i). The file has two matrices R and interior (d, d), and a number theta. They give the rows
+q_i = (1 - theta) softmax_j(-<R, X_ij>) + theta softmax_j(-<interior, X_ij>). theta is increased if Z is not psd. If
+each point has one partner and the criterion is g, this bounds every metric. Scale: the distance of the objective from
+the bound that p_i <= max_j s_ij gives, or from the limit for growing multiples of the metric if that is less.
 
 mlkr, and nca with n_components below the rank of the points, are bounded to first order. In coordinates where
 the points have unit covariance C, let G = sum c_ij X_ij be the gradient by Q = A^T A. A change of the rows of A, no
-longer than L = max(|A|, 1), gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G. If A has a free row, a row
-of length L there gains at most L^2 t for G + t C psd. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or
-c_i (w_ij - p_ij). Scale: the least of the objective (for nca its distance from the bound above), the distance from the
-limit of multiples, and four times the sum of the sizes of the terms of the derivative of F(tA). A metric is judged
-together with the square of the allowed rank next to it.
+longer than L = max(|A|, 1), gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G. A row of A is free if it
+is 0 or very short, so that it can be replaced. A new row of length L in its place gains at most L^2 t for G + t C psd.
+Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij). Scale: the least of three numbers. They are
+the objective (for nca its distance from the bound above), the distance from the limit for growing multiples, and four
+times the sum of the sizes of the terms of the derivative of F(tA). A metric is judged together with a matrix L L^T of
+the allowed rank near it.
 
 glml has one Gaussian a class. At each query let B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm. If B or -B
 is positive definite, every metric of determinant 1 has (tr A^-1 B)^2 at least
@@ -605,8 +613,8 @@ class Problem:
     """The problem of one method, with its inputs. Raises ValueError for bad inputs.
 
     content: "X" (n, d), "y", "params", and "neighbors" for the methods that have these lists. READS: the parameters
-    that the formulas read. NAMES: the parameters that only determine lists of a saved solution. LISTS: the inputs of a
-    case that are lists of neighbours.
+    that the formulas read. NAMES: the parameters that the formulas do not read, because a saved solution has the lists
+    that they determine; n_neighbors is an example. LISTS: the inputs of a case that are lists of neighbours.
     """
 
     READS: frozenset[str] = frozenset()  # the parameters that the formulas read
@@ -672,7 +680,7 @@ class Problem:
         return objective
 
     def lost(self, objective):
-        """A bound of the rounding error of the objective and of the bound; it is much too large on purpose."""
+        """A bound of the rounding error of `objective` and of `bound`: 0 if they are exact, else far too large."""
         return 0
 
     def bound(self, dual):
@@ -1211,10 +1219,10 @@ class Combination(Triplets):
         return at
 
     def weights_of(self, M):
-        """The least-squares weights (K,) of M, the distance of M from their combination, and a least singular value.
+        """The least-squares weights (K,) of M, the distance of M from their combination, and a measure of independence.
 
-        This value is the smallest norm of sum v_k b_k b_k^T over all weights v of norm 1. It is 0 if the matrices b_k
-        b_k^T are dependent.
+        The measure is the smallest norm of sum v_k b_k b_k^T over all v (K,) of norm 1. It is 0 if the matrices
+        b_k b_k^T are linearly dependent.
         """
         columns = np.array([np.outer(b, b).ravel() for b in self.B]).T
         target = ((M + M.T) / 2).ravel()
@@ -1234,7 +1242,7 @@ class Combination(Triplets):
         return [self.combined(np.maximum(self.weights_of(matrix)[0], 0))]
 
     def gains(self, G):
-        """b_k^T G b_k (K,) for integers G (d, d) and the integers of the b_k; the units of both are left out."""
+        """b_k^T G b_k (K,), as integers, from the integers of G (d, d) and of the b_k without their units."""
         return (self.rows.dot(G) * self.rows).sum(axis=1)
 
     def slacks(self, at):
@@ -1300,10 +1308,10 @@ class SchultzJoachims(Combination):
         return fine * price.sum() - int((N * N).sum()) * (self.at**2 * small) ** 2 / 2
 
     def raised(self, c, G, unit):
-        """Weights z (K,) >= 0, as fractions: N = sum z_k b_k b_k^T has b_k^T N b_k >= c_k = b_k^T G b_k for all k.
+        """Weights z (K,) >= 0, as fractions, for which N = sum z_k b_k b_k^T has b_k^T N b_k >= c_k for all k.
 
-        First, N is a nonnegative least-squares fit to G in floats. Then each z_k is increased by
-        (c_k - b_k^T N b_k)_+ / ||b_k||^4, exactly. G: integers, in units of `unit`.
+        c: the numbers c_k = b_k^T G b_k. G: integers, in units of `unit`. First, N is a nonnegative least-squares fit
+        to G in floats. Then each z_k is increased by (c_k - b_k^T N b_k)_+ / ||b_k||^4, exactly.
         """
         own = floats(self.rows)
         lengths = np.sum(own**2, axis=1)
@@ -1668,7 +1676,7 @@ class Budget(Pairs):
     def gained(self, at, D):
         """The number that the problem maximizes, from the squared distances D of the dissimilar pairs.
 
-        The objective is minus this number. at: a Metric, of which only the functions are used.
+        The objective is minus this number. at: any Metric. Only its functions of lists, such as `least`, are used.
         """
         raise NotImplementedError
 
@@ -1801,7 +1809,7 @@ class DMLEig(Budget):
 class RCA(Problem):
     """Minimize tr C B for B = M / det(M)^(1/d), where C is the covariance within chunklets plus alpha I.
 
-    The scale is the optimum.
+    The scale is the optimal objective, d det(C)^(1/d).
     """
 
     READS = frozenset({"chunklets", "alpha"})
@@ -2017,7 +2025,7 @@ class LFDA(Problem):
         return -Fraction(int((adjugate * T.T.dot(self.S_b).dot(T)).sum()), int(det))
 
     def embedded(self, at):
-        """The metric that `embedding` prescribes for the range of the Metric `at`, as integers and their unit."""
+        """The metric that the parameter "embedding" prescribes for the range of a Metric: integers and their unit."""
         T = self.range_of(at)
         det, adjugate = inverse(T.T.dot(self.S_w).dot(T))
         plain, unit = T.dot(adjugate).dot(T.T), 1 / (det * self.one)
@@ -2031,9 +2039,9 @@ class LFDA(Problem):
         return plain, unit
 
     def misfit(self, at):
-        """The squared distance of a Metric from `embedded`, relative to the squared norm of `embedded`.
+        """The squared distance of a Metric from the result of `embedded`, relative to the squared norm of that result.
 
-        Both are measured in coordinates in which S_w is I.
+        The distance and the norm are measured in coordinates in which S_w is I.
         """
         metric, unit = self.embedded(at)
         ratio = at.unit / unit
@@ -2271,8 +2279,9 @@ class MCML(Problem):
 def strict_rows(X, mates, rows):
     """Rows q (n, n) for which sum (w_ij - q_ij) X_ij is clearly positive definite, if possible, in units of 1 / ONE.
 
-    The rows are softmax rows of five multiples of a metric, and those with the largest least eigenvalue are returned.
-    They are 0 where `rows` are 0. mates (n, n): True for two points of one class.
+    Five metrics are tried, multiples of the inverse of sum w_ij X_ij. Each gives softmax rows, and the rows for which
+    the least eigenvalue of the first sum is largest are returned. They are 0 where `rows` are 0. mates (n, n): True for
+    two points of one class.
     """
     used, n = mates.any(axis=1), len(X)
     weights = mates / np.maximum(mates.sum(axis=1, keepdims=True), 1)
@@ -2315,10 +2324,11 @@ class LimitedRank(Problem):
         return [self.measured(A, unit) for A, unit in candidates(matrix, self.d, self.rank)]
 
     def first_order(self, matrix, at, weights, fine, off):
-        """Return |A|^2, and the most that a change of the rows of A, or a free row, gains to first order.
+        """Return |A|^2, and a bound of the gain to first order by a change of the rows of A, or by a new row.
 
-        The metric is A^T A, and lengths are measured in coordinates of unit covariance. matrix: the metric in floats.
-        at: the same as a Metric.
+        The metric is A^T A, and lengths are measured in coordinates of unit covariance. A new row is possible if A has
+        a free row (`rows_are_long`), or if the metric may have full rank. matrix: the metric in floats. at: the same as
+        a Metric.
 
         weights (n, n): integers; `fine` times the sum of weights_ij X_ij is the gradient of the objective by A^T A.
         off: a bound of the error of each weights_ij times `fine`.
@@ -2339,9 +2349,10 @@ class LimitedRank(Problem):
         return long, max(gradient, size**2 * (free_row_gain(H[:, basis], near) * g / c + lost))
 
     def rows_are_long(self, matrix, c):
-        """True if no row of A is free: the squared lengths of all rows in unit covariance are above INVISIBLE.
+        """True if no row of A is free: all rows are long, also after any rotation of the rows.
 
-        matrix: the metric A^T A in floats. c: the unit of the covariance.
+        Long means a squared length above INVISIBLE (1e-6) in coordinates of unit covariance. matrix: the metric A^T A
+        in floats. c: the unit of the covariance.
         """
         L, by = root_near(matrix, self.d, self.rank)
         ratio = c * by / INVISIBLE
@@ -2350,7 +2361,10 @@ class LimitedRank(Problem):
 
 
 def free_row_gain(G, C):
-    """A number t, nearly the smallest, with G + t C psd. G and C are matrices of integers, C positive definite."""
+    """A number t >= 0, nearly the smallest, with G + t C psd: a new row of length L gains at most L^2 t.
+
+    G and C are matrices of integers, and C is positive definite.
+    """
     if psd(G):
         return Fraction(0)
     largest = Fraction(int(np.abs(G).max()), int(np.abs(C).max()))
@@ -2376,12 +2390,13 @@ def ties(row, i, largest):
 
 
 def resolved(objective, scales, turns, long, is_zero):
-    """The smallest scale; 0 if rounding of the objective could explain it. For the metric 0: the first of `scales`.
+    """The scale: the smallest of several numbers; 0 if rounding of the objective could explain it.
 
-    turns: the sum of the sizes of the terms of the derivative along multiples of the metric; a multiple of it is one
-    more scale. long: |A|^2 for the metric A^T A.
+    The numbers are `scales`, and PLENTY * turns / min(long, 1). For the metric 0 (`is_zero`), the result is the first
+    of `scales`.
 
-    is_zero: True for the metric 0.
+    turns: the sum of the sizes of the terms of the derivative along multiples of the metric. long: |A|^2 for the metric
+    A^T A.
     """
     if is_zero:
         return scales[0]
@@ -2422,8 +2437,9 @@ class MLKR(LimitedRank):
     def derivative(self, at):
         """Three results at a Metric: `turns`, the weights (n, n) of the X_ij in the gradient of F, and a limit of F.
 
-        F is the objective. turns: half the sum of the absolute values of the terms of dF(tA)/dt, without units. The
-        weights are integers in units of fine^2 / ONE^3. The limit is that of F for growing multiples of the metric.
+        F is the objective. turns: half the sum of the absolute values of the terms of dF(tA)/dt at t = 1, an integer in
+        units of at.step fine^2 / ONE^3. The weights are integers in units of fine^2 / ONE^3. The limit is that of F for
+        growing multiples of the metric.
         """
         limit, turns, weights, largest = Fraction(0), 0, np.zeros((self.n, self.n), object), at.squares.max()
         for i in range(self.n):
@@ -2437,7 +2453,7 @@ class MLKR(LimitedRank):
         return turns, weights, limit * self.fine**2
 
     def error(self):
-        """A bound of the error of a weight by exponentials and divisions; it is much too large on purpose."""
+        """A number much larger than the error of a weight of `derivative`, from rounded exponentials and divisions."""
         spread = Fraction(int(self.targets.max() - self.targets.min())) * self.fine
         return self.n * spread**2 / (ONE >> 10)
 
@@ -2581,9 +2597,10 @@ class NCA(LimitedRank):
         return [of_simplex(softmax(X, M, i), "a row") for i in self.used]
 
     def stored_rows(self, dual):
-        """Three parts of the dual of a file: softmax rows of R and of "interior", and theta, the share of the latter.
+        """Two lists of softmax rows, from the matrices "R" and "interior" (d, d) of a dual; and its "theta".
 
-        The rows of "interior" are strictly feasible. Raises ValueError for other shapes, or a share outside 0..1.
+        theta is the share of the second list in the rows q (module docstring). The rows of "interior" are strictly
+        feasible. Raises ValueError for other shapes, and for a theta outside 0..1.
         """
         require(dual["theta"] != [] or self.content.get("status") != "NOT_ATTAINED", UNATTAINED)
         [share], unit = numbers(dual, "theta", 1)  # the share of the rows that are strictly feasible
@@ -2633,8 +2650,8 @@ class NCA(LimitedRank):
     def gain(self, matrix, at, dual):
         """A bound of the gain of the convex step at the metric, and None in place of the scale, which `scale` returns.
 
-        matrix: the metric in floats. at: the same as a Metric. The bound comes from the softmax rows of the stored R or
-        of the metric itself, whichever bound is better.
+        matrix: the metric in floats. at: the same as a Metric. dual: the stored "R" and "interior" (d, d). The bound is
+        the better one of two: from the softmax rows of R, and from those of the metric itself.
         """
         interior = self.softmax_rows(dual["interior"])
         found = [self.best_bound(at, self.softmax_rows(M), interior) for M in (dual["R"], matrix)]
@@ -2643,8 +2660,8 @@ class NCA(LimitedRank):
     def best_bound(self, at, near, interior):
         """The best bound of the convex step over several mixtures of rows; -inf if no mixture makes Z psd.
 
-        near, interior: lists with one row for each point with partners. Rows of one point are mixed. The rows of
-        `interior` are strictly feasible.
+        near, interior: lists with one row for each point with partners. A mixture is (1 - theta) near + theta interior,
+        with the same theta for all points. The rows of `interior` are strictly feasible.
         """
         parts = [self.likelihood(at, i) for i in self.used]
         Z, better = self.left(parts, near), self.left(parts, interior)
@@ -2975,7 +2992,7 @@ class GLML(Problem):
         return B, math.ceil(off / largest * ONE) + 1
 
     def at_queries(self, matrix):
-        """The metrics (q, d, d) of a matrix in a file, one for each query. Raises ValueError for another number."""
+        """The metrics (q, d, d) that a file holds. Raises ValueError unless there is one for each query."""
         A = np.array(matrix, float)
         A = A[None] if self.single else A
         require(len(self.queries) == len(A), "there must be one metric for each query")
@@ -3022,8 +3039,8 @@ class GLML(Problem):
     def proof(self, matrix, dual):
         """Objective, bound, scale and gap. Objective, bound and gap are sums over the queries.
 
-        The scale is the sum of the gaps, divided by the largest ratio of gap and scale of a query. If all gaps are 0,
-        it is the sum of the scales.
+        The scale is chosen so that gap / scale is the largest gap / scale of a query. If all gaps are 0, it is the sum
+        of the scales of the queries.
         """
         A = self.at_queries(matrix)
         require(len(A) == len(dual["y"]) == len(dual["u"]), "there must be one metric for each query")
@@ -3035,7 +3052,10 @@ class GLML(Problem):
         return objective, bound, gap / worst if worst > 0 else sum(row[3] for row in rows), gap
 
     def at_query(self, x, metric, v, u):
-        """Objective, bound, gap and scale of a metric at the query x. v, u: its dual variables, y and u of the file."""
+        """Objective, bound, gap and scale of a metric at the query x.
+
+        v, u: the dual variables of the query, which are called y and u in the file and in the module docstring.
+        """
         t, norm_M, B, off, norm = self.trace(x, metric)
         if not norm:
             return Fraction(0), Fraction(0), Fraction(0), norm_M
@@ -3126,7 +3146,7 @@ def content_of(path):
 
 
 def parsed(content):
-    """The value of JSON in bytes. Raises ValueError for other bytes, and if it is nested too deep or too large."""
+    """The value that the bytes state in JSON. Raises ValueError if they are not JSON, nested too deep or too large."""
     lists, objects, texts = content.count(b"["), content.count(b"{"), content.count(b'"') // 2
     memory = LIST * lists + OBJECT * objects + TEXT * texts
     few = memory <= FREE + EACH * len(content)
@@ -3163,7 +3183,7 @@ def are_finite(value):
 
 
 def are_rows(value):
-    """True for a list without lists in it, and for a list of such lists of the same length."""
+    """True for a flat list, which holds no lists, and for a list of flat lists of the same length."""
     if not isinstance(value, list):
         return False
     lengths = {len(row) if isinstance(row, list) else -1 for row in value}
@@ -3202,9 +3222,10 @@ def field_name(filename):
 
 
 def array_in(packed, member):
-    """The array of a member of an .npz archive. Its header is read first, because it can claim any size.
+    """The array of a member of an .npz archive. The header is read first, because a header can claim any size.
 
-    Raises ValueError if it claims more bytes than the member has, and for numbers of another size than 8 bytes.
+    Raises ValueError if the header claims more bytes than the member has. Also raises it for numbers of another size
+    than 8 bytes, except in header.npy.
     """
     with packed.open(member) as file:
         version = np.lib.format.read_magic(file)
@@ -3222,7 +3243,7 @@ def array_in(packed, member):
 
 
 def require_types(content):
-    """Raise ValueError if a field of a saved solution has another type than `cvxml solve --out` writes.
+    """Raise ValueError if a field of a saved solution does not have the type that `cvxml solve --out` writes.
 
     This runs before numpy converts: numpy gives every text of a list as much memory as the longest needs.
     """
@@ -3649,8 +3670,8 @@ def verdict_on(case, M, claimed=None):
 def on_deviations(deviations):
     """The verdict (refuted or inconclusive) and its reason if a Deviation is too large; None if the matrix is a metric.
 
-    Refuted: a share is clearly above METRIC, and all methods ask for the property (`sure`). Inconclusive: another share
-    is above METRIC, or near it.
+    A Deviation is too large if its share is above METRIC (1e-6), or near it. Refuted: a share is clearly above METRIC,
+    and all methods ask for the property (`sure`). Inconclusive: all other cases.
     """
     deviations = [each for each in deviations if each.share > METRIC * (1 - BORDER)]
     beyond = [each for each in deviations if each.share > METRIC * (1 + BORDER) and each.sure]
@@ -3790,7 +3811,7 @@ def of_cone_in_units(M, spread):
     """Yield two Deviations of the matrix M in units of the features: how far it is from symmetric, and from psd.
 
     They are not `sure`, because not all methods ask for these properties in units of the features. spread (d,): the
-    unit of each feature, before it is rounded to a power of two. Features with 0 are left out.
+    units, which are rounded to powers of two here. Features with the unit 0 are left out.
     """
     seen = spread > 0
     unit = 2.0 ** np.round(np.log2(spread[seen]))
@@ -3865,7 +3886,7 @@ def row(name, verdict, *reasons):
 
 
 def asked_for(cases, patterns):
-    """The dict {id: case} of the cases with an id or formula that matches one of the patterns.
+    """The dict {id: case} of the cases with an id or formula (method) that matches one of the patterns.
 
     cases: the folder. Raises ValueError if a pattern matches no case.
     """

@@ -97,7 +97,10 @@ def _add_source(command: argparse.ArgumentParser) -> None:
 
 
 def _source(parsed: argparse.Namespace, pattern: str, tell: Callable[[str], None]) -> list[Case]:
-    """Return the cases that match `pattern`, from the options --folder and --seed. tell: prints a line of progress."""
+    """Return the cases that match `pattern`: those of the folder --folder, or of this package.
+
+    With --seed, new points are drawn for these cases. tell: prints a line of progress.
+    """
     from cvxml.oracle.cases import load_cases
     from cvxml.oracle.fresh import fresh_cases
 

@@ -57,8 +57,8 @@ def _print_table(parsed: argparse.Namespace) -> int:
 def _header(names: Sequence[str]) -> list[str]:
     """Return the names of the features and of the labels, so that the last column is read as the labels.
 
-    The name of the labels is class. It is label if a feature has a name that is read as labels, such as target. A
-    feature named label gets another name, and a line on the standard error reports it.
+    The last name is "class", or "label" if a feature has a name that could be read as that of the labels, such as
+    "target". A feature named "label" is renamed, and a line on the standard error reports it.
     """
     from cvxml.core.files.labels import LIKELY, SURE
 
@@ -191,7 +191,7 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return {"metric": ...} or {"components": ...}, the array in the file of this option; {} if neither is given."""
+    """Return {"metric": M, "components": L}, read from the files of these options. An option not given is left out."""
     from cvxml.core.files import COMPONENTS, METRIC, read_array
 
     given = {}

@@ -12,6 +12,8 @@ Other commands: cases, conform, schema (cases.py); demo; lesson.
 | 130       | interrupted                     |
 | 141       | the reader closed the output    |
 
+Certified, refuted, close and inconclusive are verdicts; `Verdict` in core/report.py explains them.
+
 Results go to stdout (JSON with --json). The line about the data (data.py) and progress (core/progress.py) go to stderr.
 """
 
@@ -138,7 +140,10 @@ def _drop_output() -> None:
 
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
-    """Raise ValueError if a word of `first` is neither one of `commands` nor an option. The message says what to do."""
+    """Raise ValueError if the first word is neither one of `commands` nor an option. The message says what to do.
+
+    first: a list with the first word of the command line; empty without words.
+    """
     from cvxml.methods import known
 
     for word in first:
@@ -446,7 +451,7 @@ def _check(parsed: argparse.Namespace) -> int:
 def _queries(parsed: argparse.Namespace) -> Any:
     """Return the points in the file of the option --queries, one per row; None without this option.
 
-    Raises ValueError without --predictions, and with --standardize.
+    Raises ValueError if --queries is given without --predictions, or together with --standardize.
     """
     from cvxml.core.files import POINTS, read_array
 

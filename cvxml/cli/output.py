@@ -35,7 +35,7 @@ def add_force(command: argparse.ArgumentParser) -> None:
 
 
 def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()) -> None:
-    """Raise ValueError if the option `name` of a command names a file that must not be written, or cannot be.
+    """Raise ValueError if the file that the option `name` gives must not be written, or cannot be written.
 
     The ending must be one of `endings`, and the folder must exist and be writable. A file that the command reads is
     never replaced, even through another path or a link. Any other file is replaced if it is empty, if cvxml wrote it,
@@ -101,9 +101,10 @@ def metric_lines(metric: FloatArray, names: Sequence[str]) -> list[str]:
 
 
 def _inputs(parsed: argparse.Namespace, output: str) -> Iterator[str]:
-    """Yield the path of every file that the command may read; the option `output` is left out.
+    """Yield the paths of all files that the command may read, from the values of all options except `output`.
 
-    Each text of the options may name a file: a path, a stored data set, or a folder of cases.
+    Every value that is a string is taken for a path. The data may also be the name of a stored data set, and --folder
+    is a folder of cases.
     """
     from cvxml.datasets import stored_files
     from cvxml.oracle.cases import case_files

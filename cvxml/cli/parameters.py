@@ -50,8 +50,8 @@ def add_parameters(
 ) -> None:
     """Add an option for each parameter of any method to a command.
 
-    arguments: the words of the command line. If they are for another command, no option is added and no method is
-        imported. The help shows the parameters of the method that they name; without a method, it shows no parameters.
+    arguments: the words of the command line. If they begin with another command, no option is added and no method is
+        imported. The help shows the parameters of the method among the words; without a method, it shows no parameters.
         If `arguments` is None, the help shows all parameters.
     solving: include the SOLVE_PARAMETERS, which only `solve` takes.
     """

@@ -106,7 +106,7 @@ def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> li
 def _comments(beside: dict[int, list[Row]], code: Sequence[str], width: int) -> list[str]:
     """Return the lines of code, with the mathematics of each line above it, after `#:`.
 
-    The comments of the source have the same text, and LaTeX besides. beside: {line number of the code: its rows of
+    In the source, these comments also have LaTeX, which is left out here. beside: {line number of the code: its rows of
     mathematics}.
     """
     lines = []

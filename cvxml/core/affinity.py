@@ -26,9 +26,9 @@ from cvxml.core.metric import FloatArray, IntArray
 class Members(NamedTuple):
     """The points of one class, shifted so that the first one is the origin, and their squared distances.
 
-    The arrays `points` (n_c, d), D (n_c, n_c) and `nearest` (n_c,) hold integers; n_c is the number of points.
-    The points are `points` 2^at, and their squared distances are D 4^at. The squared distance of each point to its
-    K-th nearest other point is `nearest` 4^at.
+    The arrays `points` (n_c, d), D (n_c, n_c) and `nearest` (n_c,) hold integers; n_c is the number of points. The
+    integer `at` is an exponent: the coordinates of the shifted points are points * 2^at. Their squared distances are
+    D * 4^at, and nearest * 4^at holds the squared distance of each point to its K-th nearest other point.
     """
 
     points: Any  # (n_c, d) flint integers times 2^at, shifted so that the first point is the origin

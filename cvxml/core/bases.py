@@ -72,9 +72,10 @@ class ConeFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if A is psd and a combination, each within `FEASIBILITY_TOL` times its norm.
+        """True if A is a metric of the method, up to an error of `FEASIBILITY_TOL` times its norm.
 
-        A distance of at most `SMALLEST_SCALE` = 2^-1060, where floats lose their digits, is allowed too.
+        A must be symmetric and psd up to this error, and `beyond` must be at most `FEASIBILITY_TOL`. A larger `beyond`
+        is allowed if `away` is at most `SMALLEST_SCALE` = 2^-1060, where floats lose their digits.
         """
         return (self.beyond <= FEASIBILITY_TOL or self.away <= SMALLEST_SCALE) and super().feasible
 
@@ -231,14 +232,14 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
 
 
 def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
-    """Return weights >= 0 with the same combination V w and a smaller sum of cost_k w_k; else return `w`.
+    """Return cheaper weights >= 0 with nearly the same combination V w; return `w` if no cheaper ones are found.
 
     V: (t, K).
     w: (K,), weights with V w near `target` (t,).
-    cost: (K,), the cost of one unit of each weight.
+    cost: (K,), the cost of one unit of each weight. The cost of the weights is the sum of cost_k w_k.
 
-    Least squares with a small penalty on the total cost find the new weights. They are accepted if their distance
-    |V w - target| is larger than before by at most 1e-13 times the norm of the target.
+    Least squares with a small penalty on the cost propose new weights. They are returned if they cost less than `w`,
+    and if |V w - target| grows by at most 1e-13 times the norm of the target.
     """
     slight = SLIGHT * float(np.linalg.norm(target)) / float(cost @ w) if w.any() else 0.0
     found = nearest(np.vstack([V, slight * cost]), np.append(V @ w, 0.0))
@@ -251,14 +252,14 @@ def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: Flo
 
 
 def above_least(w: FloatArray, B: FloatArray) -> float:
-    """Return an upper bound of sum(w) - s, where s is the smallest sum of weights >= 0 with the same combination.
+    """Return an upper bound of sum(w) - s, where s is the smallest sum of weights >= 0 that give the same M as w.
 
-    w: (K,) >= 0.
+    w: (K,) >= 0; M = sum_k w_k b_k b_k^T.
     B: (K, d), the vectors b_k as rows.
 
-    The bound uses weak duality. Let Y (d, d) be symmetric with b_k^T Y b_k <= 1 for all k. Then all weights >= 0 with
-    this combination have a sum of at least sum_k w_k b_k^T Y b_k. A linear program proposes Y. If the combination is 0
-    in a feature, vectors with a nonzero entry there have weight 0, so they put no constraint on Y.
+    The bound uses weak duality. Let Y (d, d) be symmetric with b_k^T Y b_k <= 1 for all k. Then s is at least
+    sum_k w_k b_k^T Y b_k. A linear program proposes Y. If M_ii = 0 for a feature i, every b_k with a nonzero entry i
+    has weight 0 in all combinations that give M. So Y need not satisfy the constraint of this b_k.
     """
     if not w.any():
         return 0.0
@@ -272,12 +273,13 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
 
 
 def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
-    """Return an upper bound of sum(w) - s, where s is the smallest sum of weights >= 0 with the same combination.
+    """Return the bound of `above_least` from one linear program.
 
-    w: (K,) >= 0, the weights of the vectors `own` (K, d).
+    w: (K,) >= 0, the weights.
+    own: (K, d), the vectors b_k as rows. The features may be in any units.
 
-    A linear program looks for a symmetric Y (d, d) with b^T Y b <= 1 for all vectors b, which proves the bound. Returns
-    inf if it finds no Y.
+    The linear program proposes Y, and the bound is the sum of w_k (1 - b_k^T Y b_k), with rounding included. Returns
+    inf if no Y is found.
     """
     from scipy.optimize import linprog  # takes a tenth of a second to load
 

@@ -4,7 +4,7 @@
 less; `side_by_side` (core/threads.py) and `watched` call it themselves. Without a time limit, `look` does not act.
 When the limit is over, `look` raises TimeUp. An algorithm that has a metric then returns its best one, as after
 Ctrl-C. `look` raises TimeUp only once, so that the algorithm can finish its metric and the certificate can be
-computed. Both together get as much time as the limit, and at least 10 s. After that, `look` raises TimeUp again.
+computed. This work gets as much time as the limit, and at least 10 s. After that, `look` raises TimeUp again.
 
 `processor_time_until` limits the processor time of the solves in a block. It is for optional work that is given up when
 it takes long. Processor time is used, because a busy machine must not change which work is given up.

@@ -11,25 +11,27 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
 from cvxml.core.wide import named
 
-MIXED = 0.1  # of a direction of length 1: a feature with a larger entry belongs to the direction
+MIXED = 0.1  # of the largest entry of a direction: a feature with a larger entry belongs to the direction
 INACCURATE = 1e-2  # relative to the scale: a closed form farther from the optimum is refused
 
 
 def mixed(directions: FloatArray) -> FloatArray:
-    """Return a mask (d,): True for each feature that has an absolute entry above 0.1 in one of the directions.
+    """Return a mask (d,): True for each feature that belongs to one of the directions, the rows (k, d).
 
-    directions: (k, d), rows of length 1.
+    In absolute value, the entry of such a feature is above 0.1 times the largest entry of the direction.
     """
-    belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
+    size = np.abs(directions)
+    belongs: FloatArray = (size > MIXED * size.max(axis=1, keepdims=True, initial=0.0)).any(axis=0)
     return belongs
 
 
 def least_spread(X: FloatArray) -> list[int]:
-    """Return the indices of the columns of X (n, d) that are nearly dependent.
+    """Return the indices of those columns of X (n, d) that are nearest to a linear dependence.
 
     Constant columns are left out. Each other column is centred, and divided by its largest absolute value. Let v be the
-    unit vector in the direction in which these points vary least. A column is returned if its entry of v is above 0.1
-    in absolute value. If all columns are constant, the list is empty.
+    unit vector in the direction in which these points vary least. A column is returned if it belongs to v (`mixed`).
+    The function does not test whether these columns are nearly dependent. If all columns are constant, the list is
+    empty.
     """
     D = X - X.mean(axis=0)
     spread = np.abs(D).max(axis=0)

@@ -29,9 +29,10 @@ class Derived(NamedTuple):
     repeats: bool = True
 
     def differs(self, name: str, params: Mapping[str, Any]) -> str:
-        """Return the message that the parameter `name` is not the one that the fields `by` give.
+        """Return the message that the stored parameter `name` differs from the one computed from the fields `by`.
 
-        params: the fields of the file. The message shows the values that are numbers or texts.
+        params: the fields of the file. The message names the fields `by`, with their values if these are numbers or
+        texts.
         """
         by = [
             f"{field}={params[field]!r}" if isinstance(params.get(field), (int, float, str)) else field
@@ -45,8 +46,9 @@ class Derived(NamedTuple):
 def alike(kind: Kind, own: Any, other: Any) -> bool:
     """Return True if two values of a parameter are equal: `own`, computed again, and `other`, stored.
 
-    If the kind is `LISTS`, a list of points for each point, each list may be in any order. Other values are arrays.
-    Their entries may differ by 1e-9 times the largest entry, because of rounding.
+    kind: the kind of the parameter. A value of the kind `LISTS` is a list of point indices for each point; the order
+    within each list does not matter. Values of other kinds are compared as arrays. Their entries may differ by 1e-9
+    times the largest absolute entry of `other`, because of rounding.
     """
     if own is None or other is None:
         return own is other

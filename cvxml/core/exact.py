@@ -33,8 +33,9 @@ class SingularMetric(Unproved, ValueError):
 class Exact:
     """An interval for the optimum in exact arithmetic: lower_bound <= optimum <= objective.
 
-    `objective` is the value at a psd matrix M M^T. Its Frobenius distance to the given metric is at most `distance`.
-    The gap is objective - lower_bound. A tolerance of it is relative to `scale`, the scale of the problem at M M^T.
+    `objective` is the value at a psd matrix M M^T. The Frobenius distance from M M^T to the given metric is at most
+    `distance`. The gap is objective - lower_bound. It is compared with a tolerance times `scale`, the scale of the
+    problem at M M^T.
 
     If `of_step` is True, the problem is not convex. The interval is then for the optimum of the convex problem that
     replaces it at this metric; `step` is the name of this convex problem in messages.

@@ -287,9 +287,9 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
 
 
 def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
-    """Return the dual variables `dual[name]` (m,) and their indices `dual[index]` (m, q), q for each variable.
+    """Return the dual variables `dual[name]` (m,) and their indices `dual[index]` (m, q).
 
-    dual: a mapping of names to arrays.
+    dual: a mapping of names to arrays. Row k of the indices belongs to the dual variable k.
     ends: q numbers; column c of `dual[index]` holds integers from 0 to ends[c] - 1.
 
     Raises ValueError if an array is missing or has another form. The signs of the dual variables are not checked.

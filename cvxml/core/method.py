@@ -211,11 +211,13 @@ class Method(ABC, Generic[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """Return the interval of `exact` from dual variables as they are stored, which are feasible up to rounding.
+        """Return an interval like that of `exact`, but without a search for better dual variables.
+
+        `exact` may first improve the dual variables, for example by a multiple. This is not needed for those in a
+        saved file, which are feasible up to rounding. By default, the result is that of `exact`.
 
         root: (d, r), a matrix R with R R^T near M.
-        hint: a matrix that makes the lower bound easier to prove. If it is needed and None, it is computed in floating
-            point.
+        hint: a matrix that makes the lower bound easier to prove. If it is needed and None, it is computed in floats.
         """
         return self.exact(given, M, dual, root=root)
 
@@ -269,7 +271,7 @@ class Method(ABC, Generic[Given]):
         return found.notes
 
     def without_data(self, given: Given) -> FloatArray | None:
-        """Return the metric (d, d) of a program that never uses the data: the prior. None without a prior."""
+        """Return the prior (d, d), the metric of a wrong program that never uses the data; None without a prior."""
         return None
 
     def least_scale(self, given: Given) -> float:
@@ -277,7 +279,10 @@ class Method(ABC, Generic[Given]):
         return 0.0
 
     def ties(self, given: Given) -> int:
-        """Return how many choices in the inputs were decided by a tie; 0 for explicit lists."""
+        """Return for how many points a tie of distances decided which neighbours, targets or impostors were taken.
+
+        0 if the user gave these lists, or if the method has none.
+        """
         return 0
 
     def neighbor_lists(self, given: Given) -> list[IntArray]:
@@ -445,7 +450,10 @@ class ConvexMethod(Method[Given]):
         """Run the fast solver. start: a metric and its dual variables, near the optimum or far from it; or None."""
 
     def literal_rows(self, given: Given) -> int:
-        """Return the number of constraints and terms of the literal problem with coefficients (d, d); 0 if few."""
+        """Return how many constraints and terms of the literal problem have a coefficient matrix (d, d).
+
+        cvxpy's memory and time are estimated from this number. By default it is 0, for problems with few of them.
+        """
         return 0
 
     def duals(self, given: Given, values: dict[str, FloatArray]) -> Dual:
@@ -555,7 +563,7 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """Search in the coordinates `at`, or in the original features if `at` is None.
 
-        Metric, dual and proof of the result are those of the original features.
+        The metric, the dual variables and the certificate of the result are for the original features.
         """
         if at is None:
             found = self._searched(given, tol, max_iter, start, callback)
@@ -574,7 +582,8 @@ class ConvexMethod(Method[Given]):
     def _best_of(self, given: Given, last: Found, first: Found) -> Found:
         """Return the metric with the smaller objective, and the dual with the larger bound; the rest is from `last`.
 
-        first, last: the results of two searches. If one has no proof, return `first` with the status of `last`.
+        first, last: the results of two searches. If one of them was interrupted before its certificate was computed,
+        return `first` with the status of `last`.
         """
         if last.proof is None or first.proof is None:  # interrupted before its proof
             return first._replace(status=last.status)
@@ -627,9 +636,10 @@ class StationaryMethod(Method[Given]):
     def improve(
         self, given: Given, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Return a metric at least as good as a psd M, and the dual variables of the convex step at M.
+        """Return a metric at least as good as a psd M, and dual variables of the convex step at M.
 
-        early: stop once the step has made most of its possible gain.
+        The dual variables are {} if the certificate of the method needs none. If `early` is True, the search stops
+        early, for example after a hundred iterations, or once the gap is at most twice the decrease so far.
         """
 
     def enumerated(self, given: Given, *, tol: float, time_limit: float | None = None) -> Solution | None:

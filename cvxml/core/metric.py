@@ -101,14 +101,15 @@ def psd_root(M: FloatArray) -> FloatArray:
 
 
 def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:
-    """Return P_+(M) (d, d), and how far M (d, d) is from it. A symmetric psd matrix is returned unchanged.
+    """Return P_+(M) (d, d), and how far M (d, d) is from the psd cone. A symmetric psd matrix is returned unchanged.
 
-    X: the points (n, d). If they are given, M is also examined after each feature is rescaled to a spread of about 1.
-    If M is feasible and this rescaled matrix is not, the feasibility of the rescaled matrix is returned. For example, a
-    small error of an entry counts much if its feature spreads over a million.
+    X: the points (n, d). If they are given, the same metric is also examined for features that are rescaled to a spread
+    of about 1. If M is feasible and the matrix for these features is not, the `Feasibility` of the latter is returned.
+    For example, a small error of an entry counts much if its feature spreads over a million.
 
-    The symmetric part of M is not projected if rounding can explain its negative eigenvalues after its positive
-    diagonal is scaled to 1. A projection would change its smallest entries by rounding errors of the largest ones.
+    There is one exception: the symmetric part of M is returned without a projection if it is psd up to rounding with
+    its diagonal scaled to 1. Then its negative eigenvalues are rounding errors of its largest entries. A projection
+    would change its smallest entries by as much.
     """
     found = None if X is None else _feasibility_in_feature_units(X, M)
     largest = float(np.abs(M).max())
@@ -331,10 +332,10 @@ def _finite(values: ArrayLike, name: str) -> FloatArray:
 
 
 def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
-    """Return `metric` as a psd float64 matrix (d, d), projected if it is off by at most the tolerance.
+    """Return `metric` as a psd float64 matrix (d, d).
 
-    Raises ValueError for another shape, NaN or infinity, and if asymmetry or a negative eigenvalue exceeds
-    `FEASIBILITY_TOL` times the norm. The message gives the amount.
+    If its asymmetry and its negative eigenvalues are at most `FEASIBILITY_TOL` times the norm, it is projected. If they
+    are larger, raises ValueError with the amounts. Raises ValueError also for another shape, NaN or infinity.
     """
     psd, feasibility = examine(as_matrix(metric, d, name))
     if not feasibility.feasible:

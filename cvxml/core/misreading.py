@@ -42,15 +42,16 @@ class TakesTooLong(ValueError):
 class CheckedInputs:
     """The checked data and parameters of the last few problems.
 
-    The search for a misreading needs these of one problem many times, and checking often takes longer than computing a
-    gap. Problems with the same objects X, y and params count as equal, so these objects must not be changed later.
+    The search for a misreading needs the checked inputs of the same problem many times, and checking often takes longer
+    than computing a gap. Problems with the same objects X, y and params count as equal, so these objects must not be
+    changed later.
     """
 
     def __init__(self) -> None:
         self._kept: list[tuple[tuple[Any, ...], Any]] = []  # the last one is the latest
 
     def of(self, instance: Callable[..., Given], X: ArrayLike, y: Any, params: dict[str, Any]) -> Given:
-        """Return `instance(X, y, **params)`, kept or new. instance: the function `instance` of a method."""
+        """Return `instance(X, y, **params)`, if possible a kept result. instance: the `instance` of a method."""
         for place, (problem, given) in enumerate(self._kept):
             same_function, *same_objects = problem
             if same_function == instance and all(
@@ -68,8 +69,8 @@ class Question(NamedTuple):
     """A refuted metric (d, d), the data and parameters that it was judged with, and the tolerance.
 
     optimum: the optimum of the user's problem, if it is known.
-    enough: a misreading with a relative gap above this does not explain the metric; its gap may be returned as inf
-        without a solve.
+    enough: the metric is not explained by a misreading in which its relative gap is above this number. Such a gap may
+        be returned as inf, without a solve.
     seconds: the processor time that is left for a solve.
     inputs: the checked inputs of the last problems, if they are kept.
     """
@@ -108,11 +109,11 @@ class Question(NamedTuple):
 class OtherProblem(NamedTuple):
     """Another problem: the method with other inputs, or another method with the metric in the form that it needs.
 
-    If `metric` or `method` is None, it is that of the `Question`.
+    metric: the metric that is judged in this problem; by default that of the `Question`.
+    method: the id of the other method; by default the method of the question.
 
-    choices: how many problems were compared to choose this one.
-
-    told: the end of the sentence about this choice, for example ": the pair [0, 1]".
+    choices: the number of problems that this one was chosen from.
+    told: the end of the sentence that names this choice, for example ": the pair [0, 1]".
     """
 
     X: ArrayLike
@@ -133,12 +134,13 @@ class Misreading:
     problem: the misreading is the method itself with other inputs. The function returns None if it does not apply.
     several: the misreading is the method itself with one of several inputs; `check` takes the likeliest. Arguments of
         the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
-    left: any other problem. The function returns a proved upper bound of the relative gap of the metric; inf if it
-        proves none.
+    left: any other problem. The function returns a proved upper bound of the relative gap of the metric in that
+        problem, or inf.
     fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
 
-    exactly: True if the report names it only for a relative gap of at most the tolerance. For example, the hinge is the
-        limit of smoothed hinges of any width, so it nearly explains the metrics of small widths.
+    exactly: a misreading may also be named if the relative gap is above the tolerance, up to 1e-3. With True, this one
+        is named only up to the tolerance. For example, the hinge is the limit of smoothed hinges, so it nearly explains
+        the metric of every small width.
     """
 
     sentence: str
@@ -150,13 +152,14 @@ class Misreading:
 
 
 def weight_of_ridge(slope: Callable[[float], float], largest: float, given: float) -> float | None:
-    """Return the weight of a ridge, a matrix times this weight, that gives a metric the smallest gap.
+    """Return the weight of a ridge for which the gap of the user's metric is smallest.
 
-    slope: returns the derivative of the gap at a weight. It increases with the weight.
+    A ridge is a fixed matrix times a weight that a method adds to another matrix, for example alpha I for RCA. Returns
+    None if the best weight is not between 1e-10 and 10 times `largest`, or if it equals `given` up to 0.1 %.
+
+    slope: returns the derivative of the gap at a weight. It must increase with the weight.
     largest: the largest eigenvalue of the matrix to which the ridge is added.
     given: the weight of the user's problem.
-
-    None if the weight is not between 1e-10 and 10 times `largest`, or if it equals `given` up to 0.1 %.
     """
     from scipy.optimize import brentq  # takes a tenth of a second to load
 
@@ -254,9 +257,11 @@ def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
 
 
 def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], OtherProblem | None]:
-    """Return a function that makes the user's problem with the metric times `factor(question)`.
+    """Return a function that states the user's problem for another metric: the user's metric times `factor(question)`.
 
-    factor: returns None, or a number that is not positive and finite, if the misreading does not apply.
+    For a program that returns a multiple of the optimum: the user's metric is multiplied first, and then judged in the
+    unchanged problem. If `factor` returns None, or a number that is not positive and finite, the misreading does not
+    apply, and the returned function returns None.
     """
 
     def problem(question: Question) -> OtherProblem | None:

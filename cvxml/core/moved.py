@@ -67,7 +67,7 @@ def moved(X: FloatArray) -> tuple[Moved, ...]:
 
 
 def _narrower(at: Moved) -> Moved:
-    """Return the points with the fewer coordinates that `narrow` finds, or unchanged if it returns None."""
+    """Return the points of `at` in the fewer coordinates of `narrow`. If `narrow` returns None, return `at` itself."""
     place = narrow(at.X)
     return at if place is None else Moved(place.X, at.to @ place.to, at.back @ place.back)
 

@@ -3,14 +3,16 @@
 A misreading is a mistake that explains a refuted metric; `check` names it. For example, a program loses the last pair,
 reads indices that count from 0 as indices that count from 1, or uses points of every class as impostors. Each
 misreading here is the same method with other explicit lists, so the method's certificate proves it. All other
-parameters keep the values of the user's problem, including an automatic prior or basis.
+parameters keep the values of the user's problem. This holds also for a prior or basis that the method computed from the
+data.
 
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
 
 Arguments that many functions share. question: the refuted metric with its data and the user's parameters. given: the
 checked data. stored: all parameters as explicit values.
 
-told: words that name the changed part, for example ": all of point 0".
+told: the end of the sentence about the misreading, which names the changed part. For example, ": all of point 0" means
+that all triplets of point 0 are left out.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ def _with(
 def counted_from_one(*names: str) -> Misreading:
     """Return the misreading in which the indices of the named lists are counted from 1 instead of 0, or the reverse.
 
-    names: parameters, for example "pairs"; the user must have given one of them. The misreading keeps the lists and
-    moves the points by one place, which changes every index by one.
+    names: parameters, for example "pairs"; the user must have given one of them. The lists stay unchanged. Instead, the
+    rows of X are moved by one place, so that each index refers to the row before it, or after it.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -165,7 +167,10 @@ def _furthest(_: Question, given: Any) -> IntArray:
 
 
 def learnt_space(question: Question, given: Any) -> FloatArray:
-    """Return points (n, d) with Euclidean distances equal to those of the metric. ValueError if its size is not d."""
+    """Return points (n, d) with Euclidean distances equal to those of the metric.
+
+    Raises ValueError if the metric is not (d, d).
+    """
     if len(question.metric) != given.X.shape[1]:
         raise ValueError("the size of the metric is not the number of features")
     values, vectors = np.linalg.eigh(project_psd(question.metric))

@@ -85,7 +85,10 @@ class Paired:
         return pairs_by_labels(self.y)
 
     def check_listable(self) -> None:
-        """Raise TooLarge if the list of all pairs does not fit into memory, or above `MAX_POINTS_ALL_PAIRS` points."""
+        """Raise TooLarge if the pairs by labels are too many for a list; given pairs always pass.
+
+        They are too many above `MAX_POINTS_ALL_PAIRS` points, or if the list does not fit into memory.
+        """
         if self.listed is not None:
             return
         n, d = self.X.shape
@@ -185,13 +188,14 @@ class Paired:
         return parted
 
     def widest(self, kind: str) -> FloatArray:
-        """Return differences (t, d) that spread at least as far in each feature as those of the pairs of a kind.
+        """Return differences (t, d). In each feature, their maximum is at least the maximum over all pairs of a kind.
 
         kind: "similar" or "dissimilar".
 
-        For given pairs, these are the differences of the pairs. For pairs by labels, these are ranges of the features:
-        for "similar" within each class of two or more points, for "dissimilar" over all points. A range over all points
-        can exceed the differences of all dissimilar pairs. In this case some similar pair has that difference.
+        Given pairs: the result has their differences. Pairs by labels: it has ranges of the features. For "similar",
+        there is a row for each class of two or more points, with the ranges in this class. For "dissimilar", there is
+        one row, with the ranges over all points. Such a range can exceed all dissimilar differences. Then it is the
+        difference of some similar pair.
         """
         if self.listed is not None:
             return self.similar if kind == "similar" else self.dissimilar

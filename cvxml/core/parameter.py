@@ -64,7 +64,7 @@ def _numbers(typed: str) -> list[float]:
 
 
 def _own_name(option: str, *others: str) -> tuple[str, ...]:
-    """Return the names that the array of an option may have in a file: the name of its parameter, then the others."""
+    """Return the names that an option accepts for its array in a file: the name of its parameter, then the `others`."""
     return (option.removeprefix("--").replace("-", "_"), *others)
 
 

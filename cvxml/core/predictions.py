@@ -32,7 +32,7 @@ TRIES = 2  # pairs of a query for which a metric with the opposite order is trie
 
 
 class Around(Protocol):
-    """A set that contains all metrics of a region: a simpler set, over which bounds are computed."""
+    """A simple set that contains all metrics of a `Region`. Bounds are computed over this set."""
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
         """Return a boolean array (r, m), True at (a, b) if point `rows[a]` is nearer to the query than point b.
@@ -143,7 +143,7 @@ class Predictions:
         return f"{self.judged}, and {said}" if self.judged else said
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return plain data for JSON: the fields, the state of each vote, counts of the states, and a sentence."""
         return {
             "n_neighbors": self.n_neighbors,
             "radius": self.radius if math.isfinite(self.radius) else None,
@@ -162,7 +162,7 @@ class Predictions:
         }
 
     def to_json(self) -> str:
-        """Return the fields, counts and the sentence of `to_dict` as JSON text."""
+        """Return the data of `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
 
@@ -224,7 +224,7 @@ def predictions(
 
 
 class _Search:
-    """The computation for all queries, with a limit on the number of separate proofs.
+    """The computation for all queries, with a limit on the number of proofs by `Region.closer`.
 
     Arguments that several functions share, for one query and the m points that may be its neighbours:
 
@@ -291,8 +291,8 @@ class _Search:
     ) -> bool:
         """Try to prove that neighbours of query i are nearer than other points, and note each proof in `nearer`.
 
-        Neighbours are the k nearest points. Only undecided pairs of a neighbour and another point of another class are
-        tried. Returns True if a pair was proved.
+        Neighbours are the k nearest points. A pair of a neighbour and another point is tried if it is undecided, and if
+        the two have different classes. Returns True if a pair was proved.
 
         others: (m,), the indices of the m points among all points.
         """

@@ -80,7 +80,8 @@ def other_prior(
 ) -> Callable[[Question], OtherProblem | None]:
     """Return a function that makes the user's problem with another prior.
 
-    This function returns None if the other prior equals the user's prior.
+    If the other prior equals the user's prior, the returned function returns None.
+
     instance: the function `instance` of the method, which returns checked data.
     change: returns the other prior for the checked data.
     """

@@ -56,7 +56,9 @@ class Quadrupled:
 
     y: (n,) class codes; zeros without labels. quadruplets: (q, 4). weights: (q,), at least 0.
     losses: "mean" if the weights are divided by their sum, "sum" if they are used unchanged.
-    n_quadruplets: the user's value. by_labels: True if the quadruplets were drawn from the labels.
+
+    n_quadruplets: this parameter as the user gave it, or None.
+    by_labels: True if the quadruplets were drawn from the labels.
     """
 
     X: FloatArray  # (n, d)

@@ -1,13 +1,15 @@
-"""Five measures of a ranking. Its loss is 1 - sum_p earned(p, g_p): relevant points earn more if they come early.
+"""Five measures of a ranking. The loss is 1 - sum_p earned(p, g_p): relevant points earn more if they come early.
 
 There are P relevant and N irrelevant points. The p-th relevant point has the rank r = p + g, if g = g_p irrelevant
 points are before it. It earns the following share, where [r <= k] is 1 if r <= k, else 0:
 
 | auc       | (N - g) / (P N)                                                    |
-| precision | [r <= k] / k, k at most P and N                                    |
+| precision | [r <= k] / k                                                       |
 | map       | p / (P r)                                                          |
 | mrr       | 1 / r for p = 1, else 0                                            |
-| ndcg      | [r <= k] c(r) / (c(1) + .. + c(k)), k at most P, c(r) = 1/log2 r, and c(1) = 1 |
+| ndcg      | [r <= k] c(r) / (c(1) + .. + c(k)), c(r) = 1/log2 r, and c(1) = 1  |
+
+If the user's k is larger, precision uses min(k, P, N) as k, and ndcg uses min(k, P).
 
 Each value decreases or stays equal when g grows. So the worst ranking is easy to find (methods/mlr/interleaving.py).
 """
@@ -28,7 +30,7 @@ MEASURES = ("auc", "precision", "map", "mrr", "ndcg")
 def length(measure: str, k: int, P: int, N: int) -> int:
     """Return the number of ranks that count: min(k, P, N) for "precision", min(k, P) for "ndcg".
 
-    This is the k of the table above.
+    This is the k in the table of the module. The other measures use no k.
     """
     return min(k, P, N) if measure == "precision" else min(k, P)
 

@@ -154,9 +154,9 @@ class Report:
     """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence.
 
     The gap is `objective`, of the judged metric, minus `lower_bound`. `rounding` bounds the rounding error of the gap.
-    `reference_objective` is the best objective that we know. The optimum is within `radius` of the metric, a Frobenius
-    distance. If the problem is not convex, `step_lower_bound` and `step_gap` belong to the convex step at the metric:
-    the convex problem that the method would solve next.
+    `reference_objective` is the best objective that we know. The Frobenius distance of the metric to the optimum is at
+    most `radius`. If the problem is not convex, `step_lower_bound` and `step_gap` belong to the convex step at the
+    metric: the convex problem that the method would solve next.
 
     `reasons` are sentences for the verdict. `witness` is a better metric that we found, or None. `diagnosis` are
     sentences that name a misreading: another problem that the program may have solved by mistake. If it is empty,
@@ -308,7 +308,7 @@ class Report:
         return checked
 
     def to_json(self) -> str:
-        """Return the data of `to_dict`, all fields as plain data, as JSON text."""
+        """Return the data of `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
     @property

@@ -100,9 +100,10 @@ Dual = Mapping[str, np.ndarray]
 class Stationarity:
     """How far a metric A^T A is from first-order stationary, in units of the objective F.
 
-    `gradient` is the first-order change of F for a relative change of A. `scale_derivative` is the derivative of F(t A)
-    by t at t = 1. `dc_residual` is the first-order decrease of F if an unused row of A becomes a new direction; 0
-    without unused rows. `of` is the scale that tol multiplies. These values are not bounds of the gap.
+    `gradient` and `dc_residual` are decreases of F, to first order, by a step of length max(|A|, 1). `gradient` is for
+    a change of the whole matrix A. `dc_residual` is for an unused (zero) row of A that becomes a new direction; 0
+    without unused rows. `scale_derivative` is the derivative of F(t A) by t at t = 1. `of` is the scale that tol
+    multiplies. These values are not bounds of the gap.
     """
 
     gradient: float  # max(|A|, 1) |dF/dA|: first-order change of F for a relative change of A
@@ -196,8 +197,8 @@ class Certificate:
     def not_decided(self) -> str:
         """Why objective, bound and gap are not proved, as a sentence; empty if double precision decides.
 
-        The sentence is `undecided`, or it reports a rounding error above the scale. With a step or with parts, their
-        rounding errors count.
+        The sentence is `undecided`, or it reports a rounding error above the scale. If there is a step, or if there are
+        parts, their `undecided` counts too, and their rounding errors are tested in place of `rounding`.
         """
         judged = self.parts or (self.step or self,)
         for each in (self, *judged):
@@ -243,10 +244,11 @@ class Certificate:
         return self.feasibility.feasible and self.decides(tol) and small
 
     def decides(self, tol: Tolerance) -> bool:
-        """Return False if double precision cannot decide at `tol`.
+        """Return True if double precision is enough for a decision at `tol`.
 
-        This is so if `undecided` is not empty, if `gap` or `scale` is not finite, or if `rounding` exceeds max(tol,
-        min(100 tol, 1e-3)) times the scale. If there is a `step` or there are `parts`, their values count.
+        It is enough if `undecided` is empty, `gap` and `scale` are finite, and `rounding` is at most max(tol, min(100
+        tol, 1e-3)) times the scale. If there is a `step`, or if there are `parts`, only the step or all parts are
+        tested in this way.
         """
         tol = check_tol(tol)
         if self.step is not None:
@@ -263,8 +265,9 @@ class Certificate:
 class Step:
     """One line of a solver's history. phase: the name of the solver's phase.
 
-    Most solvers prove few of their steps, so the values may be the solver's own. lower_bound is -inf and gap is inf as
-    long as the solver has no feasible dual variables. Only the certificate of the Solution is a proof.
+    Most solvers compute a certificate for a few steps only. The values of the other steps are estimates by the solver,
+    without bounds of rounding errors. As long as the solver has no feasible dual variables, lower_bound is -inf and
+    gap is inf. Only the certificate of the Solution is a proof.
     """
 
     iteration: int

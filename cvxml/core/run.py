@@ -174,8 +174,8 @@ class Estimate(NamedTuple):
     """The objective, gap and scale of an iterate by its solver's own arithmetic, without bounds of rounding errors.
 
     The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
-    has no feasible dual variables yet. The certificate makes dual variables feasible; `guess` estimates the gap after
-    this.
+    has no feasible dual variables yet. A certificate first repairs dual variables that are not feasible. `guess`
+    estimates the gap after this repair; inf if the solver has no such estimate.
     """
 
     objective: float
@@ -232,7 +232,7 @@ def run(
     patience: number of steps without a smaller gap after which the status is STALLED.
 
     A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
-    estimate is at most tol, or if it is the last one.
+    estimated relative gap is at most tol, or if it is the last one.
 
     Raises Interrupted with the best iterate if the user interrupts.
     """

@@ -14,7 +14,11 @@ PRINTED = 80  # most characters of a string from a file
 
 
 def brief(value: Any) -> str:
-    """Return a value as short text: numbers with 6 digits, words in quotes, and of long values the type and size."""
+    """Return a value as short text: floats with 6 digits, and strings in quotes.
+
+    Arrays and long lists become their type and size, such as array[3,4] and "list of 100", and long dataclasses the
+    name of their type. Long strings are cut.
+    """
     if isinstance(value, np.ndarray):
         return (
             f"array[{','.join(map(str, value.shape))}]"
@@ -64,7 +68,10 @@ def printable(value: object, letters: int = PRINTED, tail: bool = False) -> str:
 
 
 def few(lines: Iterable[str], rest: str) -> str:
-    """Return the lines as text; if there are more than `LINES`, the first ones and "... " with the text `rest`."""
+    """Return the lines as text, in at most `LINES` lines.
+
+    If there are more, the first ones are followed by a last line with "... " and the text `rest`.
+    """
     given = list(lines)
     return "\n".join(given if len(given) <= LINES else [*given[: LINES - 1], f"... {rest}"])
 

@@ -120,7 +120,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
     """Raise ValueError if a weight, or the spread of the features, is too large or too small for doubles.
 
-    weight: a parameter of the objective; its square is computed, and the fourth power of the spread.
+    weight: a parameter of the objective. The method computes its square, and the fourth power of the spread.
     name: the name of the weight.
     follows: the rescaled weight for points X / s, for example "C s^4".
     """

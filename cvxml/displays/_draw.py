@@ -104,7 +104,7 @@ def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
     """Set equal scales, and limits that contain X (n, 2) and the outlines, which are arrays of points (k, 2).
 
     The outlines extend the limits by at most half the width of X on each side, or fully if the points X coincide. The
-    shorter side is about two thirds of the longer one at least, so that there is room for words.
+    shorter side of the picture is at least about two thirds of the longer side, so that there is room for words.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     room = width(X) / 2 if (high > low).any() else np.inf
@@ -162,7 +162,7 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any] = 
     Title and names are drawn literally: "$" does not begin math. named: artists with labels that the user chose, for
     example classes. The legend lists them even if a label is empty or begins with "_". If the legend is too high for
     the part of the figure that belongs to `ax`, these labels are cut to one line. If it is still too high, they are
-    left out.
+    left out. Warns (UserWarning) if the font lacks a character of a text.
     """
     with without_glyph_warnings():
         made = _placed(ax, title, xlabel, ylabel, named)
@@ -171,7 +171,7 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any] = 
 
 
 def _placed(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any]) -> Any:
-    """Do the work of `words`, without its warning."""
+    """Do the work of `words`, without the warning about characters that the font lacks."""
     wide, high = _room(ax)
     alone = len(ax.figure.figure.axes) == 1
     left = ylabel
@@ -209,8 +209,10 @@ def _lay_out(figure: Any) -> None:
 def _legend(ax: Any, wide: float, low: float, limit: float, named: Sequence[Any]) -> Any:
     """Draw a legend below the axes that fits into the width `wide`, and return it.
 
-    If it is higher than `limit`, the labels of `named` are cut to one line. If it is still higher, `named` are left
-    out, and then all artists. wide, low, limit: in font sizes. low: as in `_texts_of`.
+    A legend higher than `limit` is made again with fewer words, until it fits. First the labels of the artists `named`
+    are cut to one line. Then these artists are left out. Then the legend is empty.
+
+    wide, low, limit: in font sizes. low: as in `_texts_of`.
     """
     handles, labels = entries(ax, named)
     whole = [(handle, label, _filled) for handle, label in zip(handles, labels, strict=True)]
@@ -241,13 +243,15 @@ def _legend(ax: Any, wide: float, low: float, limit: float, named: Sequence[Any]
 
 
 def _texts_of(labels: list[tuple[str, Fold]], wide: float, low: float) -> tuple[list[str], int, float]:
-    """Return the texts of a legend, its number of columns and its height; infinite if different labels get one text.
+    """Return the texts of a legend, its number of columns, and its height.
+
+    The height is inf if two different labels are cut to the same text. Such a legend counts as too high.
 
     Several numbers of columns and line lengths are tried. Among the legends that fit into the width `wide`, the lowest
     one is chosen. All legends of a height up to `low` count as equally low; of these, the one with the fewest lines is
     chosen. wide, low: in font sizes.
 
-    labels: each with the function that makes it fit a number of letters.
+    labels: pairs of a label and the function that folds or cuts it to lines of a number of letters.
     """
     different = len({_filled(label, sys.maxsize) for label, _ in labels})
     width_once = cache(width_of)
@@ -289,7 +293,7 @@ def message(ax: Any, text: str) -> None:
     """Write `text` in the middle of empty axes, one paragraph for each of its lines.
 
     If they do not fit, paragraphs between the first and the last are left out. Axes that stand beside others get less
-    room, because the legends of the others take height.
+    room, because the legends of the others take height. Warns (UserWarning) if the font lacks a character.
     """
     warn_of_missing_glyphs([text])
     with without_glyph_warnings():
@@ -297,7 +301,7 @@ def message(ax: Any, text: str) -> None:
 
 
 def _write(ax: Any, text: str) -> None:
-    """Do the work of `message`, without its warning."""
+    """Do the work of `message`, without the warning about characters that the font lacks."""
     wide, high = _room(ax)
     alone = len(ax.figure.figure.axes) == 1
     room = high - 6 if alone else 0.25 * high

@@ -35,7 +35,11 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
 
 
 def without_rounding(M: FloatArray, size: float) -> FloatArray:
-    """Return M (2, 2), or the zero matrix if M may be only the rounding error of numbers of this `size`."""
+    """Return M (2, 2), or the zero matrix if M may consist of rounding errors only.
+
+    size: the largest absolute entry of the matrix that M was computed from. Entries of M up to 64 EPS * size may be
+    rounding errors.
+    """
     return M if np.abs(M).max() > 64 * EPS * size else np.zeros_like(M)
 
 
@@ -51,7 +55,7 @@ def shape_of(M: FloatArray) -> str:
 
 
 def is_singular(M: FloatArray) -> bool:
-    """Return True if M (2, 2), psd, is singular up to rounding, in any units of its features."""
+    """Return True if M (2, 2), psd, is singular up to rounding. The units of the two features do not matter."""
     units = np.sqrt(np.maximum(M.diagonal(), 0.0))
     if not units.all():
         return True

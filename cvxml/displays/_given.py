@@ -126,8 +126,8 @@ def frame_of(X: Any) -> Any:
 def refuse_other_columns(X: Any, expected: Any, called: str, whose: str) -> None:
     """Raise ValueError if X is a data frame and its columns are not the `expected` names, in this order.
 
-    expected: the names, or None if they are not known. called, whose: X and the owner of the expected names, in the
-    words of the message.
+    expected: the names, or None if they are not known. Then nothing is raised. called: the name of X in the message.
+    whose: the owner of the expected names in the message, for example "the fit of this LMNN".
     """
     columns = getattr(X, "columns", None)
     if columns is None or expected is None or list(columns) == list(expected):
@@ -146,7 +146,8 @@ def learner_of(estimator: Any, X: Any, attribute: str = "", called: str = "X") -
     returned itself.
 
     X: the points (n, d), or None if the picture needs no points.
-    attribute: the name of an attribute that the learner must have; default: one of those that give a metric.
+    attribute: the name of an attribute that the learner must have. By default, the learner must have
+        get_mahalanobis_matrix, components_ or metric_at.
     called: the name of X in the message.
 
     Raises NotFittedError, and ValueError if no step is such a learner, or if the learner was fitted to a data frame and
@@ -164,8 +165,10 @@ def learner_of(estimator: Any, X: Any, attribute: str = "", called: str = "X") -
 def _names_at(found: pipelines.Found, X: Any) -> list[str] | None:
     """Return the names of the features that the learner gets; None if they have no names.
 
-    They come from its points, from its fit, or from the steps before it, which get X. found: the learner, its points
-    and these steps.
+    The names are the columns of the points that the learner gets. If these points are an array, the names that its fit
+    stored are returned. If the fit stored no names, the steps before the learner make them from the columns of X.
+
+    found: the learner, its points, and the steps before it.
     """
     fitted = getattr(found.learner, "feature_names_in_", None)
     names = names_of(found.X)

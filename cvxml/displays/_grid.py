@@ -64,7 +64,7 @@ def densities_of(model: Any, X: FloatArray, features: tuple[int, int], count: in
 
     features: the two that vary; the others are at their mean. count: number of grid points in each direction.
 
-    Raises ValueError for a model of the user, which has no normalized densities.
+    Raises ValueError for a density model that the user wrote: its densities are not normalized.
     """
     if not isinstance(model, Mixtures):
         raise ValueError(

@@ -34,11 +34,12 @@ class CertificateDisplay:
     Made by `from_estimator` or `from_solution`.
 
     show="gap" draws (objective - lower_bound) / scale on a logarithmic scale, with the tolerance. show="bounds" draws
-    objective and lower bound. The values of the history may be estimates of the solver. The star is the certificate of
+    objective and lower bound. The values of the history may be estimates of the solver. A star marks the certificate of
     the returned metric, computed again from the data. If several starts were run, each has its own line.
 
-    If the problem is not convex, the bounds are those of convex steps, and the legend states this. If only a trivial
-    bound is known, there is no gap to draw, and a text replaces it.
+    If the problem is not convex, the bounds are those of convex steps, and the legend states this. A convex step is the
+    convex problem that the method solves next, from its current metric. If only a trivial bound is known, there is no
+    gap to draw, and a text replaces it.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class MetricEllipseDisplay:
     ----------
     X : (n, 2), the points in the plane.
     y : (n,), their labels.
-    metric : (2, 2), of the slice or of the projection.
+    metric : (2, 2), the metric in the plane. Its ball is the slice or the projection.
     centers : (k, 2).
     radius : r.
     xlabel, ylabel, title : of the axes.

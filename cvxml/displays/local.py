@@ -42,9 +42,9 @@ class LocalMetricDisplay:
     """Ellipses of the local metric at queries x. Line and colour show the case of the matrix B(x).
 
     GLML computes the metric A(x) from B(x). `from_solution` draws A(x), which has determinant 1. `from_estimator` draws
-    A(x) + gamma I, the metric of the estimator; the title states this. The ellipse is narrow in directions that the
-    metric stretches. Only shapes can be compared: all ellipses are drawn equally long. With more than two features, the
-    picture shows the section of the ellipsoid with the plane of two features.
+    A(x) + gamma I, the metric of the estimator with its parameter gamma; the title states this. The ellipse is narrow
+    in directions that the metric stretches. Only shapes can be compared: all ellipses are drawn equally long. With more
+    than two features, the picture shows the section of the ellipsoid with the plane of two features.
 
     The cases of B(x). Definite: the optimum is unique. Indefinite: A is one of many metrics with tr[A^-1 B] = 0.
     Singular: no metric attains the infimum. Zero: every metric is optimal.

@@ -1,8 +1,8 @@
 """Draw the neighbours of one point that a method uses to judge a metric.
 
-MLSVM uses targets (neighbours of the same class) and impostors (of other classes). Gerrymandering uses two sets of
-neighbours: h*, the best with which the class of the point wins the vote, and h^, the one with the largest score plus
-loss. The score is minus the sum of the squared distances.
+MLSVM uses targets (neighbours of the same class) and impostors (of other classes). Gerrymandering uses two sets of k
+neighbours, h* and ĥ. The score of a set is minus the sum of its squared distances to the point. The set h* has the
+largest score among those that vote for the class of the point. For ĥ, the score plus the loss of its vote is largest.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class SpectrumDisplay:
         estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one.
         X, y: not needed. If X is a data frame, it must have the columns of the fit, in this order.
         name: in the legend; default: that of the class.
-        tol: relative to the largest eigenvalue, below 1. Smaller eigenvalues count as zero.
+        tol: above 0 and below 1. Eigenvalues count as zero up to tol times the largest absolute value.
         ax: default: new axes.
         scale: "linear" or "log".
 
@@ -107,12 +107,12 @@ class SpectrumDisplay:
         """Draw the spectra of a symmetric matrix (d, d), or of several.
 
         metric: (d, d), or a mapping name -> (d, d).
-        tol: relative to the largest eigenvalue, below 1. Smaller eigenvalues count as zero.
+        tol: above 0 and below 1. Eigenvalues count as zero up to tol times the largest absolute value.
         ax: default: new axes.
         scale: "linear" or "log".
 
-        Raises ValueError for a matrix that is not square, symmetric and finite, or is outside 1e-280 to 1e280, and for
-        tol outside 0 to 1.
+        Raises ValueError for a matrix that is not square, symmetric and finite, for a nonzero matrix with a largest
+        entry outside 1e-280 to 1e280, and for a bad tol.
         """
         named = metric if isinstance(metric, Mapping) else {"metric": metric}
         if not named:

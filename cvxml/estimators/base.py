@@ -131,8 +131,9 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 class Learner(MetricEstimator):
     """A transformer with the metric of the method with the id `_method`.
 
-    Parameters of the estimator with the name of a parameter of the method are passed to the method. `_says`,
-    `_attributes` and `_example` are texts for the docstring: descriptions of parameters, and two sections.
+    Parameters of the estimator with the name of a parameter of the method are passed to the method. Three attributes
+    are texts for the docstring of the class: `_says` describes parameters, `_attributes` is its section on attributes,
+    and `_example` is its example.
     """
 
     solver: str = "fast"

@@ -31,13 +31,13 @@ def euclidean(X: ArrayLike) -> FloatArray:
 
 
 def within_class_covariance(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) -> FloatArray:
-    """Return the pooled within-class covariance W (d, d), shrunk towards its mean variance.
+    """Return the pooled within-class covariance W (d, d), shrunk towards the multiple of I with the same trace.
 
     W = 1/n sum_i (x_i - m_i)(x_i - m_i)^T, where m_i is the mean of the class of point i.
 
     X: (n, d).
-    y: (n,).
-    shrinkage: s from 0 to 1, default 0; the result is (1 - s) W + s (tr W / d) I.
+    y: (n,), the labels.
+    shrinkage: s from 0 to 1, default 0 (no shrinkage); the result is (1 - s) W + s (tr W / d) I.
 
     Raises ValueError for bad input.
     """

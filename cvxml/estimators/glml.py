@@ -105,7 +105,10 @@ class GLML(LocalMetricClassifier):
         return closed_form(*direction(self.model_, Q))
 
     def _shift(self) -> float:
-        """Return gamma, checked. A parameter may have changed since the fit."""
+        """Return the parameter gamma, the multiple of I that is added to a metric. Raises ValueError if it is negative.
+
+        Each use checks gamma, because `set_params` may have changed it since the fit.
+        """
         gamma = check_number(self.gamma, "gamma")
         if gamma < 0:
             raise ValueError(f"gamma must be a number that is 0 or more, got {self.gamma!r}")

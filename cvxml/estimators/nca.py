@@ -67,9 +67,9 @@ class NCA(Learner):
         similarity: (n, n), not negative, 0 on its diagonal. The objective has p_i = sum_j similarity[i, j] p_ij,
         where p_ij is the probability that point i chooses point j.
 
-        Raises ValueError for bad input. Warns (UserWarning) about points without a partner, the only point of
-        a class or a row of zeros in `similarity`, and about the metric 0. Warns (ConvergenceWarning) whenever tol is
-        not met, for example if the supremum is at infinity.
+        Raises ValueError for bad input. Warns (UserWarning) if the metric is 0, or if a point has no partner. Such a
+        point is the only one of its class, or has a row of zeros in `similarity`. Warns (ConvergenceWarning) whenever
+        tol is not met, for example if the supremum is at infinity.
         """
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]

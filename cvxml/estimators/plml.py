@@ -102,7 +102,7 @@ class PLML(LocalMetricClassifier):
         return self
 
     def _keep(self, X: FloatArray) -> None:
-        """Set what a prediction needs from the solution, for checked points X (n, d)."""
+        """Store the training points X (n, d), and their anchors, weights and basis metrics from the solution."""
         given = get(self._method).instance(X, self.solution_.y, **self.solution_.params)
         self._X: FloatArray = X
         self.anchors_: FloatArray = given.smooth.U

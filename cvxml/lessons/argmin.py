@@ -26,7 +26,7 @@ with app.setup:
 
 @app.function
 def chosen(name: str) -> tuple[FloatArray, IntArray]:
-    """Return 40 standardized points and their labels from a data set; Algorithm 1 needs only a moment for them."""
+    """Return 40 standardized points and their labels from a data set: so few that Algorithm 1 runs in a moment."""
     X, y = datasets.subsample(*datasets.load(name), 40, seed=2)
     return datasets.standardize(X), y
 

@@ -4,8 +4,8 @@
 # ///
 """Lesson: CCCP for gerrymandering with a known global optimum (Trivedi et al. 2014).
 
-A marimo notebook. The reader chooses a start, a metric in a disc of all directions, and sees if the run of CCCP ends at
-the global optimum, which branch and bound proves.
+A marimo notebook. A disc shows the metrics of trace 1: half the identity in the centre, rank one on the rim. The reader
+chooses one of them as start, and sees whether CCCP ends at the global optimum, which branch and bound proves.
 """
 
 import marimo

@@ -53,9 +53,9 @@ with app.setup:
 def points(scene: str) -> tuple[FloatArray, IntArray]:
     """Return X (n, 2) and y (n,): forty points per class, with the means and covariances that `SCENES` has for `scene`.
 
-    The covariances, with the factor 1/n, are those of the scene up to rounding. Each point has an opposite point, and
-    the deviations from the mean lie on a grid on which sums are exact. So if the means are integers, covariances that
-    are equal in the scene are also equal in rational arithmetic.
+    The covariances of the points (sums divided by n) are those of the scene up to rounding. Each point has an opposite
+    point, and the deviations from the mean lie on a grid on which sums are exact. So if the means are integers,
+    covariances that are equal in the scene are also equal in rational arithmetic.
     """
     half = np.random.default_rng(3).standard_normal((20, 2))
     Z = np.concatenate([half, -half])
@@ -69,11 +69,11 @@ def points(scene: str) -> tuple[FloatArray, IntArray]:
 def seen_from(
     model: Generative, x: FloatArray, A: FloatArray, distances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mean density of each of C classes on circles around the query x (2,), divided by its density at x.
+    """Return the mean density of each class on circles around the query x (2,), in two ways: two arrays (t, C).
 
-    A circle has one of the `distances` from x in the metric A (2, 2). model: the densities. Two arrays (distances, C)
-    are returned. The first comes from the formula of the paper, to second order. The second is the mean over 180 points
-    of each circle.
+    There is one circle for each of the t `distances`: the points at this distance from x in the metric A (2, 2). The
+    mean is divided by the density of the class at x. The first array has the second-order approximation of the paper,
+    the second one the mean over 180 points of each circle. model: the densities of the C classes.
     """
     G = model.curvatures(x[None])[0]
     traces = np.einsum("de,ced->c", np.linalg.inv(A), G)

@@ -4,8 +4,8 @@
 # ///
 """Lesson: a margin constraint of MLSVM and its dual variable, called its price (Nguyen, Guo 2008).
 
-A marimo notebook. The reader changes lam, and sees the metric, the active constraints and their prices. Then one
-constraint is relaxed: the price is minus the slope of the optimal value.
+A marimo notebook. The reader changes lam, and sees the metric, the active constraints and their prices. Then the margin
+1 of one constraint is relaxed to 1 - eps. Its price is minus the slope of the optimal value in eps, at eps = 0.
 """
 
 import marimo
@@ -153,9 +153,10 @@ def _(X, lam, n, point, s, solution, usable, y):
 @app.cell
 def _(lam, n, s, solution, usable, values):
     def pairs_of(name, i):
-        """Return a text with the neighbours j of point i that have a dual variable above 0, and n times its value.
+        """Return a text that lists neighbours j of point i: for example "4 (0.25)" for u_i4 = 0.25 / n.
 
-        name: "u" for the dual variables u_ij of impostors j, "w" for the w_ij of targets j.
+        Only neighbours with a dual variable above 0 are listed. name: "u" for the dual variables u_ij of impostors j,
+        "w" for the w_ij of targets j.
         """
         dual = solution.certificate.dual
         mine = (dual[f"{name}_index"][:, 0] == i) & (dual[name] > 1e-9 / n)

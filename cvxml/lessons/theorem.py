@@ -50,10 +50,10 @@ with app.setup:
 
 @app.class_definition
 class Anywhere(Anchors):
-    """Feasible prices of the log sum exp loss with the regularizer 1/2 ||M||^2: the given ones, unchanged.
+    """Anchors that change no prices: all are feasible for the log sum exp loss with the regularizer 1/2 ||M||^2.
 
-    With this regularizer all prices in the domain of the loss are feasible. With <C, M>, for which the base class is
-    made, prices may be infeasible.
+    The base class is for the regularizer <C, M>. There, prices may be infeasible, and are mixed with others until they
+    are feasible. With 1/2 ||M||^2, all prices in the domain of the loss are feasible.
     """
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
@@ -62,12 +62,16 @@ class Anywhere(Anchors):
 
 @app.class_definition
 class ByPairs(ByPoint):
-    """Rows v_ik = D_ik of all squared distances from each point i to all points k, each computed separately."""
+    """Rows v_ik = D_ik: the squared distances from each point i to all points k, computed as a list of pairs.
+
+    The base class computes all distances from a point at once, with the method `from_points` of a view. The view of a
+    metric under the regularizer 1/2 ||M||^2 lacks this method. Every view has distances of pairs.
+    """
 
     def blocks(self, view: View, duals: Duals, kept: float = np.inf) -> Iterator[Block]:
-        """Yield one block that contains all rows, with one group of rows for each point.
+        """Yield the values of all rows in a metric, as one `Block`: a table with the row group of point i in line i.
 
-        view: the points under a metric. duals: the prices. kept is ignored.
+        view: the points under the metric. duals: the prices. kept is ignored.
         """
         D, error = view.pairs(np.argwhere(np.ones((self.n, self.n))))
         yield Block(D.reshape(self.n, self.n), error.reshape(self.n, self.n), self.table(duals))
@@ -75,7 +79,7 @@ class ByPairs(ByPoint):
 
 @app.class_definition
 class Setting(NamedTuple):
-    """A problem in the form of the theorem: a regularizer and one loss (`family`), with t rows.
+    """A problem in the form of the theorem. family: its regularizer and its one loss, which has t rows.
 
     V: (t, 4), the matrix (2, 2) of each row, flattened. key: (t,), the key of each row in `Duals`.
 

@@ -2,10 +2,10 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a map of the votes that hold for the exact optimum, depending on the gap of a metric.
+"""Lesson: the meaning of a gap: a map of the votes that a metric with this gap proves for the exact optimum.
 
 A marimo notebook. A vote is the class that the nearest neighbours of a query choose. The reader moves a metric away
-from the optimum. The map shows for which queries its certificate proves the vote of the exact optimum.
+from the optimum. The map shows for which queries the certificate of this metric proves the vote of the exact optimum.
 """
 
 import marimo

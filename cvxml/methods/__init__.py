@@ -95,7 +95,7 @@ def check_params(
     """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`).
 
     Also raises ValueError if the value of a numeric parameter is a list that holds a text.
-    beside: further arguments of the function that was called, which the message may suggest.
+    beside: names of other arguments of the function that the user called. The message may suggest one of them.
     """
     known = (*get(method).PARAMETERS, *extra)
     unknown = [name for name in params if name not in known]

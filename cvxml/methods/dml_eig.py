@@ -54,8 +54,8 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     """The coordinates R: a matrix (r, d) with R^T R = X_S^-1. The points R x have the identity as their X_S.
 
     X_S is the sum of X_ij over similar pairs, and r is its rank. R is X_S^(-1/2) up to a rotation, which does not
-    change the problem in M. If X_S is singular, R^T R is a pseudo-inverse of X_S. It is computed in units of the
-    features in which the diagonal of X_S is 1.
+    change the problem in M. R is computed in units of the features in which the diagonal of X_S is 1. If X_S is
+    singular, R^T R is its pseudo-inverse in these units.
     """
     #: [The problem in the metric A of the features]
     #: max over A psd:  min over dissimilar pairs tau in D of <X_tau, A>;   minimised: its negative
@@ -238,10 +238,10 @@ def _mean_budget(question: Question) -> float:
 
 
 def _unit_minimum(question: Question) -> float:
-    """The factor that scales the user's metric A to the budget: 1 / (sum of D_A over similar pairs).
+    """The factor that scales the user's metric A to the budget, if A may solve the reverse problem; else 0.
 
-    0 unless the smallest D_A of a dissimilar pair is 1, up to 1e-3. Such an A may solve the reverse problem, which
-    minimizes this sum.
+    The reverse problem minimizes the sum of D_A over similar pairs such that the smallest D_A of a dissimilar pair is
+    1. A may solve it if this smallest D_A is 1 up to 1e-3. The factor is 1 / (sum of D_A over similar pairs).
     """
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
@@ -377,9 +377,10 @@ class DMLEig(FamilyMethod[Instance]):
         return len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve `problem` and `dual` with the back end `solver` of cvxpy, and return the metric and "q".
+        """Solve `problem` and `dual` with the back end `solver` of cvxpy; return the metric A and the dual variables.
 
-        The metric of the features is A = R^T M R, for the solution M and the coordinates R x with R^T R = X_S^-1.
+        The dual variables are "q" (t,), one for each dissimilar pair. The metric of the features is A = R^T M R, for
+        the solution M of `problem` and the coordinates R of `inverse_root`.
         """
         root = inverse_root(given.X, given.pairs)
         M = project_psd(solve_problem(self.problem(given), solver)["M"])

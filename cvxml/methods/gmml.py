@@ -392,9 +392,9 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
 
 
 def _below(S: FloatArray, D: FloatArray) -> list[float]:
-    """Candidates for a lower bound of the smallest eigenvalue of S D: the shares `LITTLE_LESS` of its value in floats.
+    """Candidates for a lower bound of the smallest eigenvalue of S D: its value in floats times each `LITTLE_LESS`.
 
-    [] if floats do not show that the eigenvalue is positive.
+    These factors are slightly below 1, and 1/2. [] if floats do not show that the eigenvalue is positive.
     """
     try:
         with np.errstate(all="ignore"):
@@ -480,8 +480,8 @@ def _means(question: Question) -> float | None:
 def _ordered(question: Question) -> OtherProblem | None:
     """The problem in which each pair is counted in both orders, but mu once; None if mu = 0.
 
-    S and D are then twice those for mu / 2, and the solution is 2^(2t - 1) times the solution for mu / 2. So the result
-    is the problem with mu / 2, and the user's metric divided by this factor.
+    In that problem S and D are twice as large as in the problem with mu / 2. Its solution is 2^(2t - 1) times the
+    solution for mu / 2. So the result has mu / 2, and the user's metric divided by 2^(2t - 1).
     """
     given = question.checked(instance)
     if given.mu == 0:
@@ -538,9 +538,9 @@ def _mean(S: FloatArray, D: FloatArray) -> FloatArray:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """Return the misreading with the prior `change(given)`.
+    """Return the misreading in which the prior is change(given), for the checked inputs `given`.
 
-    It does not apply if mu = 0, or if the prior is the same.
+    It does not apply if mu = 0, because the prior then has no effect, or if change(given) is the user's prior.
     """
     return other_prior(instance, lambda given: change(given) if given.mu else given.prior)
 
@@ -705,7 +705,7 @@ class GMML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats.
+        """Return the closed form. Raises ValueError if nearly dependent features make it inaccurate in floats.
 
         tol, max_iter and start are not used.
         """

@@ -294,9 +294,10 @@ def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
 def generated(given: Instance, squared: bool, solver: str) -> Found:
     """Solve `problem` and `dual` by constraint generation, with the back end `solver` of cvxpy.
 
-    The first round has the triplets that violate their margin in a multiple of the Euclidean metric, with a mean
-    squared target distance of 1. Each further round adds the triplets that violate it in the last solution. A solution
-    that violates no further triplet also solves the problem with all triplets. There are at most `ROUNDS` (50) rounds.
+    A triplet is violated by a metric if its slack is above `VIOLATED` (1e-9). The first round has the triplets that a
+    multiple of the Euclidean metric violates, the one with a mean squared target distance of 1. Each further round adds
+    the triplets that the last solution violates. If a solution violates no further triplet, it also solves the problem
+    with all triplets. There are at most `ROUNDS` (50) rounds.
     """
     taken = np.zeros_like(given.impostors)
     length = float(
@@ -329,7 +330,10 @@ def _missed(given: Instance, M: FloatArray) -> FloatArray:
 
 
 def _on_a_line(mu: float, m: float, objective: float) -> Hand:
-    """The example of a point at 0, its target at 1 and an impostor at 3. m: the optimal metric, with this objective."""
+    """The example of a point at 0, its target at 1 and an impostor at 3, with the weight mu.
+
+    m: the optimal metric, a number. objective: the optimal objective.
+    """
     return Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {"mu": mu, "targets": [[1], [], []]}, [[m]], objective)
 
 
@@ -410,7 +414,7 @@ class LMNN(FamilyMethod[Instance]):
         return problem(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of triplets."""
+        """The number of triplets. Each has a constraint of `problem` with a coefficient matrix (d, d)."""
         return int(np.count_nonzero(given.impostors))
 
     def constraint_names(self, given: Instance) -> list[str]:
@@ -472,8 +476,8 @@ class LMNN(FamilyMethod[Instance]):
 def misreadings(method: LMNN) -> dict[str, Misreading]:
     """Return the problems that implementations of LMNN solve by mistake, by name.
 
-    Other weights are the same problem with another mu, because only the ratio of the weights matters. Other triplets
-    are the same problem with other rows; it is solved and certified like the original.
+    If a mistake changes the weights, the result is LMNN with another mu, because only the ratio of the weights matters.
+    If it changes the triplets, the result is LMNN with these triplets; it is solved and certified like the original.
     Another margin multiplies the metric by a factor. This mistake is recognised for every method, not here.
     Not recognised: gradient steps on L that stopped early, because their metric is not an optimum of any problem;
     a diagonal metric; and plain distances in the hinge, which make the problem non-convex.
@@ -689,7 +693,7 @@ class WeightedTargets(LMNN):
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """The hinge of LMNN as the loss, and <C, M> with C = (1 - mu) sum of weight * X_ij as the regularizer.
 
-        number: makes the constant of the hinge, float or Fraction.
+        number: the type that the constant mu of the hinge gets, float or Fraction.
         """
         C = Weights(given.targets, (1 - given.mu) * self.weights)
         regularizer = Linear(given.X, C, "targets differ from their points")
@@ -697,10 +701,11 @@ class WeightedTargets(LMNN):
 
 
 def _left_of_unsquared(method: LMNN, question: Question) -> float:
-    """The relative gap of the user's metric M, to first order, if the pull has sqrt D in place of D.
+    """The relative gap of the user's metric M, to first order, if the distances of targets are not squared.
 
-    Each sqrt D is replaced by its tangent at M: D / (2 sqrt D_M) plus a constant, where D_M is D at M. The gap is that
-    of the problem with the tangents. If it is 0, M is stationary for the unsquared pull. inf if some D_M is near 0.
+    The sum over targets then has sqrt D in place of D. Each sqrt D is replaced by its tangent at M, which is
+    D / (2 sqrt D_M) plus a constant, where D_M is D at M. The gap is that of the problem with the tangents. If it is 0,
+    M is stationary for the problem with sqrt D. inf if some D_M is near 0.
     """
     p = question.checked(method.instance)
     e = p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]]

@@ -229,10 +229,10 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def _sum(question: Question) -> OtherProblem | None:
-    """The problem with losses="sum" and the user's weights; None if losses is "sum" already.
+    """The problem with losses="sum" and the user's weights; None if the user's losses are "sum".
 
-    If the sum of the q weights is 1 already, this would be the same problem. Then each weight is multiplied by q, so
-    that their mean is 1.
+    If the q weights already have the sum 1, they do not change when they are divided by it, so this would be the user's
+    problem. Then each weight is multiplied by q, so that their mean is 1.
     """
     given = question.checked(instance)
     if given.losses == SUM:
@@ -402,7 +402,8 @@ class LSML(FamilyMethod[Instance]):
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """The log det divergence as the regularizer, and the residuals as the loss.
 
-        The rows of the loss are all near pairs, then all far pairs. number: makes the weights, float or Fraction.
+        The rows of the loss are all near pairs, then all far pairs, of the quadruplets with a positive weight. number:
+        the type that the weights get, float or Fraction.
         """
         some = given.quadruplets[given.counts]
         w = np.array([number(weight) for weight in given.weights[given.counts].tolist()])

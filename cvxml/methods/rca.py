@@ -365,9 +365,10 @@ def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misr
 
 
 def _recycled(points: FloatArray) -> FloatArray:
-    """The points (n_j, d) minus their mean m, as the language R subtracts a vector: it repeats m down the columns.
+    """The points (n_j, d) minus their mean m (d,), as the language R subtracts a vector from a matrix.
 
-    Counted down the columns from 0, the k-th entry of the matrix loses the entry k mod d of m.
+    R goes down the columns of the matrix, and repeats m as often as needed. So the k-th entry in this order, counted
+    from 0, loses the entry k mod d of m.
     """
     means = np.resize(points.mean(axis=0), points.size)
     return points - means.reshape(points.shape, order="F")
@@ -551,7 +552,7 @@ class RCA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats.
+        """Return the closed form. Raises ValueError if nearly dependent features make it inaccurate in floats.
 
         tol, max_iter and start are not used.
         """

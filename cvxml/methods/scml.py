@@ -296,9 +296,10 @@ class SCML(CombinationMethod[Instance]):
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
 
     def above(self, given: Instance, M: FloatArray) -> float:
-        """An upper bound of how much a smaller sum of weights can reduce the objective at the metric M (d, d).
+        """An upper bound of how far the computed objective at the metric M (d, d) is above the true one.
 
-        The objective is computed with the weights that core/bases.py finds for M. Other weights may give the same M.
+        Several weights may give the same M, and the objective is defined by those with the smallest sum. The weights
+        that core/bases.py finds may have a larger sum.
         """
         return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 

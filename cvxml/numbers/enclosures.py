@@ -3,12 +3,12 @@
 `Enclosure(mid, rad)` stands for every array x of real numbers with |x - mid| <= rad. An operation returns an
 enclosure of its exact result, so a formula written with these operations needs no error analysis of its own.
 
-Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 2), with room:
-- One operation has an error of at most EPS |result| + UNDERFLOW. IEEE arithmetic allows half of EPS, and underflow is
-  below UNDERFLOW.
-- exp, log, expm1 and log1p of numpy have errors of at most 4 units in the last place, and WIDER is twice that.
-- A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
-The other half of EPS also covers the rounding of a constant, if it is the float nearest to a fraction.
+Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 2), with a safety margin:
+- One operation is given an error of EPS |result| + UNDERFLOW. IEEE arithmetic only has errors up to half of EPS, and
+  underflow has an error below UNDERFLOW. The other half of EPS covers the rounding of a constant to its nearest float.
+- A call of exp, log, expm1 or log1p is given the relative error WIDER = 8 EPS. Those of numpy have at most 4 EPS, or 4
+  units in the last place.
+- A radius is a sum of products of numbers >= 0, and it is rounded too. So it is multiplied by UP, slightly above 1.
 
 The docstring of a method is its formula for the numbers x of the enclosure, entry by entry.
 
@@ -215,7 +215,7 @@ class Enclosure:
         return _wider(mid, rad)
 
     def log_sum_exp(self, counts: Any) -> Enclosure:
-        """log sum e^x for each row of x (g, n): (g,). The sum is over the entries where `counts` (g, n) is True."""
+        """log sum e^x (g,), one for each row of x (g, n). The sum is over the entries where `counts` (g, n) is True."""
         x, r = np.where(counts, self.mid, -np.inf), np.where(counts, self.rad, 0.0)
         most, n = r.max(axis=1), x.shape[1]
         largest = x.max(axis=1)
@@ -327,9 +327,9 @@ def _wider(mid: Any, rad: Any) -> Enclosure:
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
-    """A bound of |max(x, end) - max(m, end)|, or of the same with min, for all x within `rad` of the midpoint m.
+    """A bound of the change of max(x, end), or of min(x, end), between the midpoint m and any x within `rad` of m.
 
-    apart: min(m - end, 0) for max, or min(end - m, 0) for min.
+    apart: minus the distance from m to `end` if the result at m is `end`, else 0.
     """
     return np.maximum(rad * UP + apart, 0.0) * UP
 
@@ -356,9 +356,9 @@ def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
 
     slope: the derivative of f, which is monotone.
 
-    The smaller of two bounds is returned. The first is rad times the largest |slope|; it needs m - rad > 0 and
-    m + rad < 1. The second is rad (1 - log rad), which is above the binary entropy of rad (M. Fannes, 1973), or 1 if
-    rad > 1/2.
+    The smaller of two bounds is returned. The first, rad times the largest |slope|, is used if m - rad > 0 and m + rad
+    < 1. The second is rad (1 - log rad) for rad <= 1/2, which is above the binary entropy of rad (M. Fannes, 1973). For
+    larger rad the second bound is 1.
     """
     if isinstance(rad, float) and rad == 0.0:
         return 0.0

@@ -28,10 +28,10 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 class Squares(NamedTuple):
-    """The psd matrix V 2^at that is judged in place of a metric. V (d, d) is a matrix of integers.
+    """The psd matrix 2^at V that is judged in place of a metric, with integers V (d, d) and an integer exponent `at`.
 
-    distance: an upper bound of the Frobenius distance between the metric and V 2^at.
-    weights: the weights w_k >= 0 if V 2^at is a combination sum_k w_k b_k b_k^T of given vectors; else empty.
+    distance: an upper bound of the Frobenius distance between the metric and 2^at V.
+    weights: the weights w_k >= 0 if 2^at V is a combination sum_k w_k b_k b_k^T of given vectors; else empty.
     """
 
     V: Any
@@ -75,7 +75,7 @@ class Distances(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """Points X (n, d) = `points` 2^at, where `points` is a matrix of flint's integers.
+    """Points X = 2^at times `points` (n, d), a matrix of flint's integers. `at` is an integer exponent.
 
     The methods take pairs p = (i, j), an array (m, 2), and one weight w_p for each. X_p = (x_i - x_j)(x_i - x_j)^T.
     """
@@ -88,7 +88,7 @@ class Plane(NamedTuple):
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 
     def outer(self, pairs: IntArray, w: Sequence[Fraction]) -> tuple[Any, int]:
-        """The integers S (d, d) and `common` such that sum_p w_p X_p = S 4^at / common."""
+        """Integers S (d, d) and a common denominator c: sum_p w_p X_p = 4^at S / c. Returns (S, c)."""
         common = math.lcm(*(weight.denominator for weight in w)) if len(w) else 1
         weights: dict[tuple[int, int], int] = {}
         for (i, j), weight in zip(pairs.tolist(), w, strict=True):
@@ -114,9 +114,10 @@ def plane(X: FloatArray) -> Plane:
 
 
 def end(values: Iterable[Any], up: bool) -> Fraction:
-    """A bound of the sum of fractions, flint's rationals and balls: the upper end if `up`, else the lower end.
+    """A bound of the sum of the numbers `values`: an upper bound if `up`, else a lower bound.
 
-    Without balls, both ends are the exact sum.
+    The numbers are fractions, flint's rationals, and balls. A ball is an interval that contains an exact number.
+    Without balls, both bounds are the exact sum.
     """
     rational, others = Fraction(0), []
     for value in values:

@@ -47,7 +47,7 @@ class Twice(NamedTuple):
     error: FloatArray
 
     def times(self, w: FloatArray) -> Twice:
-        """The products with the floats w, which are broadcast."""
+        """The products with the floats w, entry by entry. w is broadcast against the numbers."""
         high, rest = two_product(self.high, w)
         added = self.low * w
         low = rest + added
@@ -159,13 +159,13 @@ class Products:
         return self.right[self.among], self.length[self.among], self.reach[self.among]
 
     def _found_in_single_precision(self, i: Any, limit: FloatArray) -> IntArray | None:
-        """The places, in a table (m, c), of all pairs with length_k - 2 left_i^T right_k below the limit of i.
+        """All pairs of the m points i and the c points k with length_k - 2 left_i^T right_k below the limit of i.
 
-        A place is row * c + column, for the m points i and the c points k. The limit is raised by bounds of the errors,
-        so a few other pairs are found too. None if there are few points, if numbers might overflow, or if many pairs
-        are found: then a table in double precision is as fast.
+        A pair is returned as one number, row * c + column in a table of the points i (rows) and k (columns). The limit
+        is raised by bounds of the errors, so no such pair is missed, and a few other pairs are returned too.
 
-        limit: (m,).
+        limit: (m,). Returns None if there are few points k, if numbers might overflow, or if many pairs are found. Then
+        the caller computes the table in double precision.
         """
         _, length, reach = self._second
         if len(length) < MANY_POINTS:
@@ -204,7 +204,8 @@ class Seen(NamedTuple):
 
     D_ik = (x_i - x_k)^T A (x_i - x_k) is the squared distance of two points.
 
-    unit: (d,), a factor for each feature. In these units, features have a similar influence on the distances.
+    unit: (d,), a factor for each feature, about sqrt(A_kk) for feature k. The features multiplied by it have a similar
+        influence on the distances.
     miss: bounds the error of the root: |e^T (A - root root^T) e| <= miss |unit * e|^2 for differences e of points.
     images: the z_i (n, m), up to a common shift, with error bounds.
     P: (n, d), the points with their features multiplied by unit, up to a common shift.
@@ -327,8 +328,11 @@ def _exponent(A: FloatArray) -> IntArray:
 def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[FloatArray]]:
     """Exponents (m,) of the rows of A (m, d), and 5 matrices A_1, A_2, ... (m, d) of integers of about `bits` bits.
 
-    A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder. `shift` (1, d) has an exponent for each column of A. The
-    remainder is at most half a unit of the last matrix. Rows are scaled, so no number overflows or underflows.
+    They represent A with each column multiplied by 2 to the power of its entry of `shift` (1, d):
+
+        A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder,    |remainder| <= 2^exponent 2^(-5 bits) / 2.
+
+    Rows are scaled, so no number overflows or underflows.
     """
     mantissa, exponent = np.frexp(A)
     exponent = exponent.astype(np.intp) + shift

@@ -96,7 +96,7 @@ def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
 
 
 def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
-    """For each row of `among`, the index of its first row that differs from it by a vector in the span of `edges`.
+    """For each row x of `among`, the smallest index k such that x - among[k] is in the span of `edges`.
 
     Everything is computed modulo the prime. dimension: the rank of `edges`.
     """

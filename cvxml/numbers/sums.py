@@ -39,10 +39,10 @@ def total(terms: FloatArray, error: FloatArray) -> Approximate:
 
 
 def accurate_sum(terms: FloatArray) -> Approximate:
-    """The sum of the terms in about twice the working precision, with a bound of its error.
+    """The sum of the terms, computed in about twice the working precision and rounded to a float, with an error bound.
 
-    `error` bounds the error before the sum is rounded to a float; this last rounding is not included. It is 0 for up to
-    500 terms, and of order EPS^2 sum |terms| for more.
+    The bound does not include the last rounding of the sum to a float. For up to 500 terms the bound is 0, because the
+    sum is exact before this rounding. For more terms it is a multiple of EPS^2 sum |terms|.
     """
     if len(terms) <= MAX_TERMS_LOOP:
         return Approximate(summed(terms), 0.0)

@@ -51,8 +51,8 @@ def uninterrupted(solution: Solution) -> Solution:
 class Asked(NamedTuple):
     """The checked arguments of `check`: a claim about a metric, about an objective, or about both.
 
-    X, y and params are as the user gave them; given is what `Method.instance` made of them. candidate (d, d): the
-    metric to judge.
+    X, y, params: as the user gave them. given: the same inputs in the method's own form, after `Method.instance`
+    checked them. candidate: (d, d), the metric to judge.
 
     components: L (m, d) with M = L^T L, if the user gave L in place of the metric M. value: the claimed objective.
     claim: "optimal" or "stationary". tol: relative to the scale. exact: judge in exact arithmetic.

@@ -1,9 +1,9 @@
 """The golden cases: problems and parts of algorithms with known answers, as language-neutral JSON (docs/oracle.md).
 
 The "inputs" of a case state it completely: features, labels, parameters, and every list of neighbours. A program under
-test gets the `question` of a case. Its answer is compared with the rest of `Case`. For a problem, this is an interval
-that contains the optimum, with the dual variables that prove the interval. For a part of an algorithm, it is a few
-arrays of numbers. validation/cases/generate.py writes the files.
+test gets the `question` of a case. Its answer is compared with the known answer in the same file. The known answer of a
+problem is an interval that contains the optimum, with the dual variables that prove the interval. That of a part of an
+algorithm is a few arrays of numbers. validation/cases/generate.py writes the files.
 """
 
 from __future__ import annotations

@@ -91,9 +91,9 @@ def check(
 
     Certified: the metric is feasible, and gap <= tol * scale + rounding. For the claim "stationary" this is the gap of
     its convex step (the convex problem that the method solves next, from this metric), or its first-order gain.
-    Refuted: the metric is not feasible, or our own metric is better by more than this. A claimed_objective is refuted
-    if it is not the objective of the metric; without a metric, if it is outside the interval from our lower bound to
-    our best objective. Both are judged with the same tolerance.
+    Refuted: the metric is not feasible, or our own metric is better by more than this limit. A claimed_objective is
+    refuted if it is not the objective of the metric; without a metric, if it is outside the interval from our lower
+    bound to our best objective. Both of these comparisons use the same tolerance.
     Close: refuted, but the gap is at most 1e-2 of the scale, and no known misreading explains the candidate. If the
     problem is not convex, the claim must be "stationary". Then a convex step from the candidate, and a descent from
     there, may each gain at most 1e-2 of the scale.

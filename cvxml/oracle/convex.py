@@ -166,9 +166,9 @@ def _looser(facts: OnMetric) -> Iterator[str]:
 def _witness(asked: Asked, verdict: Verdict, reference: Solution, ruled: Ruled | None) -> Witness | None:
     """Return our metric as a witness of a refutation, or None if it is not proved to be better.
 
-    It need not be better if the refuted matrix is not a metric, or if the claimed objective is below the optimum. An
-    improvement that the errors of the two objectives can explain does not count. ruled: the ruling on the metric; None
-    if only an objective was claimed.
+    Our metric need not be better if the refuted matrix is not a metric, or if the claimed objective is below the
+    optimum. An improvement that the errors of the two objectives can explain does not count. ruled: the ruling on the
+    metric; None if only an objective was claimed.
     """
     if verdict not in (Verdict.REFUTED, Verdict.CLOSE):
         return None

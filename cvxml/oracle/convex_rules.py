@@ -51,10 +51,10 @@ class OnMetric(NamedTuple):
 
     @property
     def better_by(self) -> float:
-        """The objective of the metric minus the objective of our solution, computed from the two gaps.
+        """How much better our solution is than the metric: the gap of the metric minus the gap of our solution.
 
-        The two gaps may have different lower bounds. Then the difference of the objectives is returned if it is
-        smaller.
+        If both gaps have the same lower bound, this is the difference of the two objectives. Otherwise the result is
+        the smaller one of the difference of the gaps and the difference of the objectives.
         """
         by_gaps = self.proof.gap - self.reference.gap
         return by_gaps if self.has_one_bound else min(by_gaps, self.better_by_objectives)
@@ -268,9 +268,10 @@ class Ruled(NamedTuple):
 
     @property
     def above(self) -> float:
-        """A bound of the error of the candidate's objective: how far the computed value may lie above the exact one.
+        """How far the computed objective of the candidate may lie above its exact objective, apart from rounding.
 
-        The candidate is the metric that the user gave. Rounding is not included. 0 for a matrix that is not a metric.
+        Usually 0. For SCML it may be positive: the objective is computed with some weights that give the metric, and
+        other weights with a smaller sum may give the same metric. If the matrix is not a metric, it is 0.
         """
         asked, facts = self.asked, self.facts
         if asked.candidate is None or not facts.proof.feasibility.feasible:
@@ -386,8 +387,8 @@ class OnValue(NamedTuple):
     def is_of_another(self) -> bool:
         """True if the value differs from the objective of the given metric by more than the tolerance.
 
-        The tolerance is relative to a scale. If our solution is not certified, this is the smaller of our scale and the
-        scale at the metric.
+        The tolerance is relative to the scale of the problem. If our solution is not certified, the smaller one of this
+        scale and the scale at the metric is used.
         """
         if self.proof is None:
             return False

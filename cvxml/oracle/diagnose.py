@@ -7,12 +7,12 @@ with its relative gap in the user's problem. The candidate is the metric that th
 Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
 relative gap is reported too. The second case is excluded for closed forms, which do not stop early, and for another
 value of a number if the method has no search of weights (`_only_exactly`). In both cases the relative gap must be
-`SURELY` times smaller than in the user's problem. The absolute gap must be smaller too, because a problem of a large
-scale may allow more than the whole error.
+`SURELY` times smaller than in the user's problem. The absolute gap must be smaller too. If the scale of the other
+problem is large, a small relative gap may be a larger absolute gap than in the user's problem.
 
-Fitted numbers. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. Such
-an explanation is named only if its relative gap is at most the tolerance and at most `FITTED` times that of the user's
-problem. It is not named if an explanation without a fitted number fits.
+Fitted numbers. A number such as a factor or a weight can be fitted to the metric, and a fitted number reduces the gap
+for most errors. An explanation with a fitted number is named only if its relative gap is at most the tolerance and at
+most `FITTED` times that of the user's problem. It is not named if an explanation without a fitted number fits.
 
 Nearest. If no explanation is named, the program may have stopped early. Then the explanations with a relative gap
 `BETTER` times smaller are listed with their gaps.
@@ -76,8 +76,9 @@ class Diagnosis(NamedTuple):
     the parts of the search that the time limit left out.
 
     times: the relative gap in the user's problem, divided by the smallest relative gap that was found in another
-    problem. Problems with a fitted number or a choice do not count. None if no clearly smaller gap was found. unlisted:
-    why the problem with this gap is not listed, as a clause.
+    problem. Problems do not count if a number in them was fitted to the metric, or if they were chosen from several
+    because they fit the metric. None if no clearly smaller gap was found. unlisted: why the problem with this gap is
+    not listed, as a clause.
 
     projected: True if the metric is not allowed; then `times` is about the nearest allowed one.
 
@@ -166,9 +167,10 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
 
 
 def answer_of_many(asked: Asked, metric: FloatArray) -> str:
-    """Return why no explanation of the metric is tried, as a clause.
+    """Return why no explanation of the metric is tried, as a clause; empty if explanations are tried.
 
-    Empty for a metric of an ordinary size that differs from the prior.
+    They are not tried for the zero metric and for the prior, because many wrong programs return these. They are also
+    not tried if the largest entry of the metric is above `LARGEST` or below `LEAST`.
     """
     size = float(np.abs(metric).max())
     if size == 0:
@@ -197,9 +199,11 @@ def told(
 
     own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
 
-    beside: the gap of the nearest allowed metric in the user's problem, if the metric is not allowed and `own` is inf;
-    default: `own`. It replaces `own` in the rules for the nearest problems, and for names (`_gap_to_explain`). dropped:
-    the explanations that also fit an error in a random direction, and were left out (`by_chance`).
+    beside: the gap that takes the place of `own` if the metric is not allowed, because `own` is inf then. It is the gap
+    of the nearest allowed metric in the user's problem, and by default `own`. The rules for the nearest problems always
+    use it, the rules for names as `_gap_to_explain` states.
+
+    dropped: the explanations that also fit an error in a random direction, and were left out (`by_chance`).
     """
     beside = own if beside is None else beside
 

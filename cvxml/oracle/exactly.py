@@ -64,12 +64,12 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
 
 
 def not_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> str:
-    """Return why a verdict on the psd matrix M M^T is not valid for the given matrix, as a sentence; empty if it is.
+    """Return why a verdict on the psd matrix M M^T does not hold for the given matrix; empty if it holds.
 
     The two matrices may differ by little relative to their norm, and by much in the directions that matter for the
     data. Therefore their objectives must agree too. That of M M^T is in `interval`, the exact result. That of the given
     matrix is in `proof`, which is computed in double precision. The difference may be at most `allowed` plus rounding.
-    If rounding exceeds `allowed`, double precision cannot show this agreement, and the verdict is not valid.
+    If rounding exceeds `allowed`, double precision cannot show this agreement, and the verdict does not hold.
     """
     if interval.distance == 0:  # the given matrix is M M^T itself
         return ""

@@ -97,8 +97,10 @@ def _by_promise(
 ) -> list[tuple[str, OtherProblem | None]]:
     """Return the names of the misreadings, the likeliest first, each with its problem if that is known.
 
-    In the likeliest problem, the optimum of the user's problem is not better than the metric, or only a little. This
-    needs no solve. A misreading whose problem is not known is taken for one with the improvement `UNKNOWN`.
+    The test: how much lower is the objective of the other problem at the optimum of the user's problem than at the
+    metric, relative to the objective? If it is much lower, the metric does not solve the other problem. So the order is
+    by this number (`improvement`), the smallest first; a negative number counts as 0. `UNKNOWN` takes its place if it
+    cannot be computed. If the method is not convex, the order stays that of `listed`.
     """
     problems: dict[str, OtherProblem | None] = dict.fromkeys(listed)
     promises = dict.fromkeys(listed, UNKNOWN)
@@ -118,7 +120,7 @@ def _by_promise(
 def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
     """Yield the explanations that were left out for lack of time, if there is time for them now.
 
-    These are misreadings, slips in writing down the metric, and features that were rescaled first.
+    These explanations are misreadings, slips in writing down the metric, and other features (`of_other_features`).
 
     read: the explanations by the names of the misreadings, without those that were left out; this function adds those
     that it could try now.
@@ -183,10 +185,11 @@ def _read(
 
 
 def _left_of(judge: Judge, left: Callable[[Question], float], question: Question) -> Left:
-    """Return the relative gap `left(question)`, and as `nothing` that of `SHRUNK` times the metric in the same problem.
+    """Return a `Left` with two relative gaps in the same problem: `share` of the metric, `nothing` of a small multiple.
 
-    A metric near 0 may have a small gap only because it is near 0. Then the second gap is small too. `nothing` is inf
-    if all multiples of the metric have the same gap, or if the first gap is above `FAR`.
+    The multiple is `SHRUNK` times the metric. A metric near 0 may have a small gap only because it is near 0. Then
+    `nothing` is small too. `nothing` is inf if all multiples of the metric have the same gap, or if `share` is above
+    `FAR`. left: computes the relative gap.
     """
 
     def gap(factor: float) -> float:
@@ -204,9 +207,9 @@ def _left_of(judge: Judge, left: Callable[[Question], float], question: Question
 def _has_no_scale(gap: Callable[[float], float], share: float, question: Question) -> bool:
     """Return True if every multiple of the metric has the same gap, `share`, up to rounding.
 
-    gap: a function from a factor to the gap of this multiple of the metric. Two multiples are compared. With them, the
-    mean squared distance of the points from their mean is 1 and 1000. If the metric has a small gap only because it is
-    near 0, these two have other gaps.
+    gap: a function from a factor to the gap of this multiple of the metric. Two multiples are tested: those in which
+    the mean squared distance of the points from their mean is 1 and 1000. Their gaps differ from `share` if the metric
+    has a small gap only because it is near 0.
     """
     points = np.asarray(question.X, dtype=float)
     centred = points - points.mean(axis=0)
@@ -555,7 +558,10 @@ def of_other_features(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
 def _of_slips(
     judge: Judge, metric: FloatArray, written: Iterable[tuple[Slip, OtherProblem]], part: str
 ) -> Iterator[Explanation]:
-    """Yield an explanation for each pair in `written`. part: the name of all of them, if the time is too short."""
+    """Yield an explanation for each pair (slip, problem) in `written`, as long as there is time.
+
+    If the time is too short, the report lists them as left out, under the name `part`.
+    """
     for slip, other in written:
         if judge.late:
             judge.leave_out(part)
@@ -584,10 +590,10 @@ def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -
 
 
 def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, OtherProblem]]:
-    """Yield pairs (slip, problem): a problem with rescaled features, and the slip that maps `metric` to its features.
+    """Yield pairs (slip, problem): a problem with rescaled features, and the slip that fits `metric` to these features.
 
-    If the program returned the metric of the rescaled features, the slip leaves it unchanged. If the program mapped its
-    metric back to the features that the user gave, the slip undoes this.
+    The program may have returned its metric for the rescaled features. Then the slip changes nothing. Or the program
+    converted its metric to the features that the user gave. Then the slip converts it back to the rescaled features.
     """
     X = np.asarray(judge.X, dtype=np.float64)
     if metric.shape[0] != X.shape[1]:

@@ -43,7 +43,8 @@ class Question(NamedTuple):
     """The arguments of `cvxml.check`.
 
     spent: for a method with a budget, the sum of the squared distances of similar pairs in the learner's metric. The
-    metric here is the learner's metric divided by it, because packages choose another scale. 1 for other methods.
+    field `metric` is the learner's metric divided by this sum, because the packages scale the metric differently. For
+    other methods spent is 1.
     """
 
     method: str

@@ -28,7 +28,8 @@ def log_above(value: Fraction, digits: int = DIGITS) -> int:
 def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
     """Return a hint for ln y from `log`, a ball that contains ln y.
 
-    value: a lower bound of y. A hint for the logarithm of a small number y needs more slack.
+    value: a lower bound of y. The smaller it is, the more is added to the logarithm, because the rounding of the
+    checker is a larger share of a small y.
     """
     # the last squarings of a small number are rounded to 2^-192, which is a larger share of it
     rounding = math.ceil(Fraction(4, 1 << (FINE - digits)) / value)

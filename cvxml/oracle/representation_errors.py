@@ -24,12 +24,14 @@ class Slip(NamedTuple):
     """A possible slip: its sentence, and the function that maps the given metric (d, d) to the intended one.
 
     sentence: describes the slip. mend: the function. fitted: how many numbers were fitted to the metric, for example 1
-    for a missing factor. of_metric: False if `mend` ignores its argument.
+    for a missing factor.
 
-    fit: the corrected metric in words, with the fitted number.
+    of_metric: False if `mend` ignores the given metric and uses the given transform instead. fit: the corrected metric
+    in words, with the fitted number.
 
-    exactly: True if the slip is named only if the corrected metric is optimal up to the tolerance. This is so for a
-    matrix that is not a metric, because it has no gap of its own to compare with.
+    exactly: normally False. Then the slip may be named with a relative gap above the tolerance, up to `LOOSE`
+    (diagnose.py). True if the corrected metric must be optimal up to the tolerance. This is the rule for a matrix that
+    is not a metric, because it has no gap of its own to compare with.
 
     of_limits: True if the slip explains why a matrix is not an allowed metric, for example because it exceeds a budget.
     """
@@ -89,10 +91,11 @@ def slips(
 
 
 def _multiple(allowed: Callable[[FloatArray], FloatArray], metric: FloatArray) -> float:
-    """Return c if `allowed` returns c times the metric; return 1 if it returns another matrix or raises ValueError.
+    """Return the factor c that makes the metric allowed: `allowed` returns c times the metric.
 
-    The metric was multiplied by a factor that is fitted to our own metric. The factor is accurate only to the
-    tolerance, so the metric may exceed the budget of the method; c times the metric does not.
+    The caller has multiplied the metric by a factor that was fitted to our own metric. This factor is accurate only to
+    the tolerance, so the metric may exceed the budget of the method; c times the metric does not. If `allowed` returns
+    another matrix or raises ValueError, the result is 1.
     """
     try:
         within = allowed(metric)

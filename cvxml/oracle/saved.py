@@ -200,11 +200,11 @@ def params_of(saved: SavedSolution) -> dict[str, Any]:
 def _as_named(
     saved: SavedSolution, given: Any, params: dict[str, Any], derived: list[str], reason: str
 ) -> tuple[Verdict, str]:
-    """Return the verdict on a file with a valid proof, and its reason: does the file name the problem that is proved?
+    """Return the verdict and the reason for a file with a valid proof, from a comparison of its fields.
 
-    The file is refuted if its lists or numbers do not follow from its other fields. It is inconclusive if the
-    difference may come from another version of a library. given: the checked inputs of the proved problem, made from
-    params.
+    Certified: the problem that the proof is about follows from the fields of the file. Refuted: a list or number in the
+    file does not follow from the other fields. Inconclusive: it does not, but the difference may come from another
+    version of a library. given: the checked inputs of the proved problem, made from params.
 
     derived: the parameters to compute again from other fields. reason: the reason if the file is certified.
     """
@@ -392,8 +392,9 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
 
 
 def _false_status(proof: Certificate, status: Any) -> str:
-    """Return a message if the status claims an optimum and the proof can only show a stationary metric; else empty.
+    """Return a message if the status claims too much; else an empty text.
 
+    The status CONVERGED claims an optimum. This is too much if the proof can only show that the metric is stationary.
     Raises ValueError for an unknown status.
     """
     if status is None:

@@ -120,8 +120,8 @@ def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]
     """Return the entries for MCML, with a softmax for each point i: [i, shares, logarithm of the sum at the metric].
 
     The shares are a list of [k, logarithm of the dual variable of i and k, this dual variable]. The last number is the
-    logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one. The weight 1 /
-    (n_c - 1) in the mean of a class of n_c points is a multiple of 1/over too.
+    logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one. The common
+    denominator "over" is also one of the weights 1 / (n_c - 1) in the mean of a class of n_c points.
     """
     rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -278,7 +278,7 @@ def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
 
 
 def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries that prove the metric A psd, and those that prove the part of the regularizer in the bound."""
+    """Return the entries that prove the metric A psd, and those that prove the regularizer's part of the bound."""
     regularizer = family.regularizer
     X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(duals)])
     if isinstance(regularizer, Combinations):
@@ -293,9 +293,9 @@ def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
     """Return the entries for a metric that is a combination of given rank-one matrices, A = sum_k w_k b_k b_k^T.
 
-    "weights" has the w_k. For Schultz and Joachims, "paid" has the weights z_k, over their own denominator, of the
-    matrix sum_k z_k b_k b_k^T that proves the bound. X: the points. G: the sum of the dual variables times their
-    matrices, as weights on pairs of points.
+    "weights" has the w_k. For the method of Schultz and Joachims, a second matrix sum_k z_k b_k b_k^T proves the lower
+    bound. "paid" has its weights z_k as integers over the denominator "paid_over". X: the points. G: the sum of the
+    dual variables times their matrices, as weights on pairs of points.
     """
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):
@@ -317,11 +317,13 @@ def _columns(L: FloatArray) -> list[list[float]]:
 
 
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
-    """Return the vectors u for the lower bound of a Frobenius regularizer; an empty list for other regularizers.
+    """Return the entry {"vectors": a list of vectors u, "rest": "norm" or "psd"} for the term of the regularizer.
 
-    G is the sum of the dual variables times their matrices, as weights on pairs of the points X. The sum G + sum u u^T
-    is nearly the psd part of G. Then the field "rest" is "norm": the Frobenius norm of this sum enters the bound.
-    Without vectors it is "psd": the checker must prove a matrix psd, which is -G for a Frobenius regularizer.
+    G is the sum of the dual variables times their matrices, as weights on pairs of the points X. For a Frobenius
+    regularizer, G + sum u u^T is nearly the psd part of G. "norm": the Frobenius norm of this sum enters the bound.
+
+    The list is empty for other regularizers, and if the psd part of G is 0. Then "rest" is "psd": the checker itself
+    proves a matrix psd, which is -G for a Frobenius regularizer.
     """
     if not isinstance(regularizer, Frobenius):
         return NO_VECTORS

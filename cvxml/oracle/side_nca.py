@@ -12,7 +12,8 @@ with lesser and share over 2^WHOLE, and the logarithms z, v and z_k over 2^DIGIT
 - lesser is below c_i w_ik for k in the class of i. For other k it is below p_ik for criterion f, because 1 minus the
   sum of these numbers is an upper bound U of p_i; it is 0 for g.
 - share is c_i q_ik up to rounding. The shares of i have the same sum as `lesser` over the class of i.
-- z is at least the logarithm of the sum of exponentials in the softmax, each divided by the largest one.
+- z is at least the logarithm of the sum of exponentials in a softmax, each divided by the largest one. For f it is the
+  softmax p_ik over all other points, for g the softmax w_ik over the class of i.
 - v is for f at least log(1 / U). For g it is at least log(1 / p_i), where numerator and denominator of p_i are each
   divided by their largest term.
 - z_k is at least log(share + 1 - sum of `lesser` over all k), and 0 if the share is 0.
@@ -86,7 +87,7 @@ def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
 
     The lower bound holds if Z = sum_ik c_i (w_ik - q_ik) X_ik is psd. Each q_i mixes two given rows; theta is the share
     of the second one. This function tries several theta and uses the smallest one that makes Z psd. Without such a
-    theta, or without rows to mix, the shares are the numbers `lesser` of the points of the same class.
+    theta, or without rows to mix, the shares of i are its numbers `lesser`, for the points k in the class of i.
 
     shares: the step in exact arithmetic. lesser: {i: {k: `lesser` of the module docstring}}.
     """
@@ -115,12 +116,12 @@ def _steps(first: int) -> Iterable[int]:
 
 
 def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
-    """Return for each point the mixture of its rows "R" and "interior", with the weights 1 - theta and theta.
+    """Return for each point i a mixture of two rows, as {i: {k: number}}, with the weights 1 - theta and theta.
 
-    "R" and "interior" are the two dual variables of NCA; `mixture` has the softmax row of each. theta: a whole number
-    over 2^FINEST.
+    The two rows are softmax rows, `mixture.R[i]` and `mixture.interior[i]`. They come from the two dual variables of
+    NCA, R and "interior". theta: a whole number over 2^FINEST.
 
-    own: {i: {k: number}}; each row is scaled to the sum of the row of i in `own`.
+    own: {i: {k: number}}; each mixture is scaled to the sum of the row of i in `own`.
     """
     found = {}
     for i, row in shares.found.items():

@@ -170,8 +170,10 @@ def _not_exact(interval: Exact, proof: Certificate, own: float, scale: float) ->
     """Return why the exact `interval` of M M^T decides nothing on the candidate, as a sentence; empty if it decides.
 
     M M^T is the psd matrix next to the candidate that exact arithmetic judges (exactly.py). proof: the certificate of
-    the candidate. own: the largest gain of its step that is allowed. scale: the scale of the problem. If the scale is
-    0, the interval must have a gap of exactly 0, at the candidate itself.
+    the candidate. own: the largest gain of its step that is allowed.
+
+    scale: the scale of the problem. If it is 0, the gap of the interval must be exactly 0, and M M^T must be exactly
+    the candidate.
     """
     if scale > 0:
         # if rounding is large, double precision cannot show that M M^T and the given matrix agree

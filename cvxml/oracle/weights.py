@@ -124,8 +124,8 @@ def _floor(one: Tried, two: Tried) -> float:
 def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple[float, float]:
     """Return two weights, below and above the best tried one, with relative gaps proved to be at most `enough`.
 
-    The gap is convex in the weight, so between the two weights the absolute gap is at most the larger of theirs. The
-    interval of all such weights may be slightly larger.
+    The gap is convex in the weight, so between the two weights the absolute gap is at most the larger of theirs.
+    Weights slightly outside the two may also have relative gaps of at most `enough`.
     """
     best = min(tried, key=lambda each: each.share)
     ends = []

@@ -100,8 +100,8 @@ class Active(NamedTuple):
     def along(self, S: FloatArray) -> FloatArray:
         """The values <V_t, W> (t,) of the rows for a symmetric matrix W (r, r), computed from inner products of points.
 
-        S (r, k): the first k columns of W. If k < r, an entry of W is 0 if neither its row nor its column is among the
-        first k. Each value has an error of about the rounding error of the largest squared distance.
+        S (r, k): the first k columns of W. If k < r, the entries W_ab with a > k and b > k must be 0. Each value has an
+        error of about the rounding error of the largest squared distance.
         """
         k = S.shape[1]
         whole = k == len(S)
@@ -179,9 +179,9 @@ class Curvature:
     taken in coordinates in which the metric M = L L^T is I. The columns of L (r, r) must be orthogonal, with the
     longest first. Then the first coordinates contribute most of H.
 
-    x and b are vectors svec(S) of symmetric matrices S (r, r). `solve` may choose a number f < r such that the diagonal
-    of H is close to tau for all entries S_ab with a, b > f. For these entries, H is replaced by its diagonal. Conjugate
-    gradients then act only on the p entries in the first f rows of S, which come first in svec(S).
+    x and b are vectors svec(S) of symmetric matrices S (r, r). Often the diagonal of H is close to tau for all entries
+    S_ab with a, b > f, for some f < r. For these entries, `solve` replaces H by its diagonal. The p other entries,
+    those in the first f rows of S, come first in svec(S). Conjugate gradients are used for these p entries only.
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
@@ -246,9 +246,9 @@ class Curvature:
         return np.concatenate([x, b[p:] / diagonal[p:]])
 
     def _choose_first(self, diagonal: FloatArray) -> None:
-        """Choose the p entries: all, or those in the first rows if the diagonal of H is close to tau for the others.
+        """Choose the number f of the class docstring, and so the p entries of svec(S) for conjugate gradients.
 
-        diagonal: that of H, for all entries of svec(S).
+        All entries are chosen if f would be at least r / 2. diagonal: that of H, for all entries of svec(S).
         """
         full = np.empty((self.r, self.r))
         rows, columns = triangle(self.r)
@@ -275,10 +275,7 @@ class Curvature:
         return (b - svec(weighted(E, B.T @ y))) / tau
 
     def _factor(self, first: int) -> Any:
-        """The Cholesky factor, as scipy returns it, of the block of H for the entries in the first rows and columns.
-
-        first: the number of these rows and columns of S.
-        """
+        """The Cholesky factor, as scipy returns it, of the block of H for the entries S_ab with a, b <= `first`."""
         t, p = self.rows.B.shape[0], first * (first + 1) // 2
         K, size = self.tau * np.eye(p), max(1, BLOCK // p)
         z = self.rows.Y[:, :first]

@@ -15,9 +15,9 @@ Coordinates
         H dX + (S dX + dX S) / 2 = rho I - g,      dS = g + H dX - S.
     After every step G is rotated so that S is diagonal. Then the matrix of the first system is H plus a diagonal.
 Algorithm
-    rho follows Mehrotra's rule. If a step with rho = 0 would leave the fraction q of <M, Z>, the next rho is q^3 times
-    the mean eigenvalue of S. It is at most this mean. If f is not quadratic, g differs from S after a step. Then rho
-    stays above `AHEAD` times ||g - S|| / sqrt(r).
+    rho follows Mehrotra's rule: a step with rho = 0 is computed first. If <M, Z> would fall to q <M, Z> in this step,
+    the next rho is q^3 times the mean eigenvalue of S. If f is not quadratic, g differs from S after a step. Then rho
+    is at least `AHEAD` times ||g - S|| / sqrt(r), but still at most the mean eigenvalue.
     A step goes at most `SHARE_TO_BOUNDARY` of the way to the boundary of the cone. It is halved until
     f(M) - rho log det M decreases. A short enough step decreases it, because the matrix of the first system is
     positive definite. The eigenvalues of S are kept within a factor `APART` of rho. So the eigenvalues of the
@@ -94,9 +94,9 @@ class _Direction(NamedTuple):
 def path(f: Smooth, M: FloatArray, rho: float, shrink: float = SHRINK) -> Iterator[State]:
     """Follow the path from a start: `M` (r, r), positive definite, and `rho` > 0. Yield every iterate with its rho.
 
-    The first iterate is the start. Each comes with f(M) and the Newton decrement. shrink: the smallest factor of rho in
-    one step. Ends if rounding prevents a further decrease, or if derivatives are not finite. Raises ValueError if the
-    start is not positive definite or is outside the domain of f.
+    The first iterate is the start. Each comes with f(M) and the Newton decrement. shrink: the next rho is at least this
+    times the mean eigenvalue of S. Ends if rounding prevents a further decrease, or if derivatives are not finite.
+    Raises ValueError if the start is not positive definite or is outside the domain of f.
     """
     G, value = _root(M), f.value(M)
     if not math.isfinite(value):
@@ -123,7 +123,7 @@ def _root(M: FloatArray) -> FloatArray:
 def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
     """The next step and its rho, or None if the equations have no solution in double precision.
 
-    shrink: the smallest factor by which rho may change.
+    shrink: the next rho is at least this times the mean eigenvalue of S.
     """
     r = len(at.s)
     g, H = f.derivatives(at.G)

@@ -1,12 +1,12 @@
 """An interior-point method for metrics sum_k w_k b_k b_k^T: it finds the weights w >= 0 of K given vectors b_k.
 
-It solves problems with a hinge on m triplets, and with the weighted sum of the weights (SCML) or half the squared norm
-of the metric (Schultz and Joachims) as regularizer:
+It solves problems with a hinge on m triplets. The regularizer is a linear function of the weights w (SCML), or half the
+squared norm of the metric (Schultz and Joachims):
 
     min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0.
 
-H_tk is the margin of triplet t in the metric b_k b_k^T. For the weighted sum q^T w, L = 0. For the squared norm, q = 0
-and L_kl is (b_k^T b_l)^2. The weights and the objective are scaled: the hinge has the weight 1, and the largest
+H_tk is the margin of triplet t in the metric b_k b_k^T. For the linear regularizer q^T w, L = 0. For the squared norm,
+q = 0 and L_kl is (b_k^T b_l)^2. The weights and the objective are scaled: the hinge has the weight 1, and the largest
 absolute entry of every column of H is 1.
 
 The dual variables are a for y, r = 1 - a for xi, and z for w, all >= 0. At the optimum z = L w + q - H^T a. On the
@@ -183,9 +183,9 @@ class Combining:
         """The objective, gap and scale of the present weights; None if they are all 0.
 
         The gap uses the lower bound of feasible dual variables. If u >= 0 satisfies L u + q >= H^T a, the dual
-        variables a prove the lower bound sum a - 1/2 u^T L u. If L is not 0, it has no negative entry, and u is w plus
-        a correction. If L = 0, a multiple of a is feasible. In both cases the best multiple of a is taken.
-        family: gives the scale.
+        variables a prove the lower bound sum a - 1/2 u^T L u. If L is not 0, its entries are >= 0, so w becomes such a
+        u if its entries are enlarged enough. If L = 0, a multiple of a is feasible. In both cases the multiple of a
+        with the best bound is taken. family: gives the scale.
         """
         if self.none or not len(self.at.w):
             return None

@@ -7,9 +7,9 @@ linear loss <C, M> is allowed too. The dual, written as a minimization, is
     min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C,
 
 where P_+ replaces negative eigenvalues by 0. The metric of any a is M = P_+(G) / lam, and the gradient of the dual is
-v - 1 + g a at this metric. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method.
-If rows differ much in scale, it needs very many steps. Then the interior-point method of box_interior.py takes over.
-The points are scaled to a size of about 1, and lam is given in the same units.
+v - 1 + g a at this metric. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method. If
+rows differ much in scale, it needs very many steps. Then the interior-point method of box_interior.py takes over. The
+points are divided by a number s, so that their size is about 1, and lam is divided by s^4.
 
 PLML has m metrics, with one matrix G for each (methods/plml/blocks.py). So G has the shape (m, d, d). For other methods
 m = 1.
@@ -207,10 +207,11 @@ class Boxed:
         self.points = self._points()
 
     def _points(self) -> Iterator[At]:
-        """Points of the gradient and Newton steps, then of the interior-point method, and then of steps again.
+        """Points of gradient and Newton steps, of the interior-point method, and of gradient and Newton steps again.
 
-        The interior-point method starts late, because it is only needed if rows differ much in scale. After it, steps
-        go on from the best point, and then from the last point of the first steps.
+        The interior-point method starts late, because it is only needed if rows differ much in scale. After it, a
+        second run of gradient and Newton steps starts from the best point. When this run ends, the first run is
+        continued.
         """
         dual = self.dual
         d, m = dual.E.shape[1], dual.shares.shape[1]

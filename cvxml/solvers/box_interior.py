@@ -6,8 +6,8 @@ the box, p = a - low and q = high - a, have the multipliers y and z. The number 
 
     v + g a - 1 = y - z,      p y = 0,      q z = 0.
 
-A step dM of the metrics leads to da = theta (h - <V, dM>) with theta = 1 / (g + y / p + z / q). Here h does not
-depend on dM. So row t of B is V_t times the square root of theta_t.
+A step dM of the metrics leads to da = theta (h - <V, dM>) with theta = 1 / (g + y / p + z / q). Here h does not depend
+on dM. So V_t times the square root of theta_t is row t of the matrix B in the equations of scaling.py.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from cvxml.solvers.scaling import Scaling
 class BoxProblem(Protocol):
     """The problem of box_dual.py, with m metrics (d, d) and t rows.
 
-    The values of the rows are v = B D. D_p is the squared length of the row p of E, summed over the metrics with the
-    weights `shares`. The matrices G are linear(a) - C.
+    The rows of E are differences of points, one for each pair p. D_p is the sum over the metrics b of shares_pb times
+    the squared length of row p in metric b. The values of the rows are v = B D. This attribute B, with the coefficients
+    of the pairs, is another matrix than `BoxRows.B`. The matrices G are linear(a) - C.
     """
 
     lam: float

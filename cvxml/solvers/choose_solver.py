@@ -117,7 +117,10 @@ ONE_TERM = (
 
 
 def check_solvable(family: Family) -> None:
-    """Raise TypeError if `search` has no solver for the losses. The Frobenius norm has its own check (box_dual.py)."""
+    """Raise TypeError if `search` has no solver for the regularizer and the losses.
+
+    It is not used for the Frobenius norm: `boxed_terms` (box_dual.py) checks the losses there.
+    """
     for regularizer, losses, rows in ONE_TERM:
         if isinstance(family.regularizer, regularizer) and len(family.terms) == 1:
             (term,) = family.terms
@@ -188,9 +191,10 @@ def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found
 
 
 def _sizes(r: int) -> list[int]:
-    """The numbers of first coordinates in which a metric is tried: 1, ..., r - 1, or about `PARTS` of these.
+    """The numbers k for which a metric in the first k of r coordinates is tried.
 
-    r: the number of coordinates. If only some are tried, their numbers are spaced geometrically.
+    They are 1, ..., r - 1 if r is at most `PARTS`. For larger r they are at most `PARTS` of these numbers, spaced
+    geometrically.
     """
     return list(range(1, r)) if r <= PARTS else sorted({int(k) for k in np.geomspace(1, r - 1, PARTS)})
 
@@ -237,11 +241,11 @@ def _multipliers(task: Task, solver: LinearMargins) -> Found:
 
 
 def _not_heavy(task: Task, before: Found, heavy: LinearMargins) -> tuple[Found, LinearMargins]:
-    """Solve again without the special steps for a heavy hinge, after the search `before` with these steps stalled.
+    """Solve again without the special steps for a heavy hinge. The search that took these steps stalled.
 
     A hinge is heavy if its violated margins cost far more than <C, M> at the start (multipliers.py). Some problems need
-    the second search, because many margins are violated at the optimum. heavy: the solver of `before`. Returns the
-    result with the smaller gap and its solver. The history has the steps of both searches.
+    the second search, because many margins are violated at the optimum. before, heavy: the result and the solver of the
+    stalled search. Returns the result with the smaller gap and its solver. The history has the steps of both searches.
     """
     last, callback = before.history[-1], task.callback
     told = None if callback is None else lambda step: callback(follows(step, last))

@@ -94,8 +94,8 @@ class ConeDual(ABC):
         B B^T is the Hessian of the first term of the dual for these entries. entries: their indices, one array (p,) for
         each axis of v. vectors: the eigenvectors of G.
 
-        along: the derivative of P_+ for each G, as weights on q pairs of eigenvectors in all. B includes the factor
-        `sign`.
+        along: the derivative of P_+ for each matrix G (newton.py). It has a weight for each pair of eigenvectors of
+        this G, and q is the number of these pairs over all G. B includes the factor `sign`.
         """
 
     @abstractmethod
@@ -167,12 +167,12 @@ class At:
 
     @cached_property
     def scale(self) -> float:
-        """The regularizer lam/2 ||A||^2 of the metric."""
+        """The regularizer of the metric, lam/2 ||A||^2. Here it equals `paid`; in `OwnMetric` it does not."""
         return self.paid
 
     @cached_property
     def paid(self) -> float:
-        """||P_+(G)||^2 / (2 lam)."""
+        """The first term of the dual objective at v, ||P_+(G)||^2 / (2 lam)."""
         return self.dual.quadratic(self.values)
 
     @cached_property
@@ -193,7 +193,8 @@ class At:
 
         q is a function of the image. old: the image of this point. new: `new_image`. slope: the derivative of q at the
         old image, in the direction new - old. A first bound is ||new - old||^2 / lam, because P_+ is nonexpansive. If
-        it exceeds `enough`, the value itself is computed, and the result is the smaller of both.
+        this bound is at most `enough`, it is returned. Otherwise q(new) is computed too, which usually gives a smaller
+        bound, and the smaller one is returned.
         """
         dual, change = self.dual, new_image - self.image
         bound = float(np.sum(change**2)) / dual.lam
@@ -456,8 +457,8 @@ class Search:
 def patience_for(dual: ConeDual, rows: int, d: int, metrics: int = 1) -> float:
     """The number of gradient steps and Newton rounds before an interior-point method.
 
-    It is `PATIENCE`, or more if the 40 iterations of that method take longer: then it is the number of gradient steps
-    that take as long. It is inf if the equations of that method are too large.
+    It is the number of gradient steps that take as long as 40 iterations of that method, but at least `PATIENCE`. It is
+    inf if the equations of that method are too large.
 
     rows: the number of rows of its equations. d: the number of features. metrics: the number of metrics.
     """

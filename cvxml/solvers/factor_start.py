@@ -1,4 +1,4 @@
-"""A start for problems in many directions: a metric M = L L^T near the optimum with few columns of L, by L-BFGS.
+"""A start for problems with large metrics: a metric M = L L^T near the optimum with few columns of L, by L-BFGS.
 
 linear_margins.py uses it for <C, M> plus hinges h on triplets, in coordinates in which C is I. Row t of the loss has
 the value v_t = <V_t, M> in a metric M (active_rows.py). With M = L L^T and L (r, k) the problem is
@@ -55,8 +55,8 @@ SLIGHT = 1e-2  # length of a new column, relative to the others
 class FactorStart:
     """The search for a start, for points Y (n, r) in coordinates in which C is I. The constructor runs one round.
 
-    needed: a function of rows and keys. It returns a mask of the rows that belong to the problem. margin: the hinge.
-    ahead: rows with v < 1 + ahead are held. L (r, k): the first metric is L L^T.
+    needed: a function of rows and their keys, the integers that identify them. It returns a mask of the rows that
+    belong to the problem. margin: the hinge. ahead: rows with v < 1 + ahead are held. L (r, k): gives the first metric.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class FactorStart:
     def duals(self) -> Duals:
         """The positive dual variables; a multiple of them is feasible.
 
-        Empty while a sample of the rows is used, because its keys are not those of the problem.
+        Empty while a sample of the rows is used, because the keys of a row in the sample and in the problem differ.
         """
         positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
         return Duals(self.a[positive], self.key[positive])
@@ -118,7 +118,7 @@ class FactorStart:
         self._join(vectors[:, values > 1 + max(NEAR / 2, EXCESS * (largest - 1))][:, -MOST_NEW:])
 
     def _objective(self) -> float:
-        """The objective of L L^T, including the rows that the descent did not hold and that are violated now."""
+        """The objective of L L^T with all rows of the problem, also those that L-BFGS did not hold."""
         key, v = self.rows.near(self.Y @ self.L, 1.0)
         return float(np.sum(self.L**2)) + self.margin.push(1 - v[self.needed(self.rows, key)])
 
@@ -165,7 +165,10 @@ class FactorStart:
         return L.reshape(self.L.shape)
 
     def _join(self, directions: FloatArray) -> None:
-        """Add columns to L: short multiples of the unit vectors `directions` (r, m) that are not nearly in its span."""
+        """Add short multiples of some of the unit vectors `directions` (r, m) to L, as new columns.
+
+        A vector is added if its part orthogonal to the columns of L is longer than `OUTSIDE`, and if k < r.
+        """
         within = np.linalg.lstsq(self.L, directions, rcond=None)[0]
         new = np.linalg.norm(directions - self.L @ within, axis=0) > OUTSIDE
         if new.any() and self.L.shape[1] < len(self.L):

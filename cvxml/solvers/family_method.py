@@ -91,8 +91,8 @@ class FamilyMethod(ConvexMethod[Given]):
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
         """Certify the metric M (d, d) with the dual variables in `dual`.
 
-        If `dual` has a metric that determines the dual variables, and `everyone` gives an object for all pairs, that
-        object computes the certificate.
+        If there are too many pairs to be listed, `dual` may hold a metric, from which the dual variables are computed.
+        Then the object that `everyone` returns computes the certificate.
         """
         everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
         if everyone is not None:
@@ -156,10 +156,10 @@ class FamilyMethod(ConvexMethod[Given]):
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """The relative gap of the metric of `question` in another problem: the same method with the data `other`.
 
-        This shows if a program solved that problem by mistake. The gap is divided by the scale of that problem, after
-        the rounding error is subtracted. The result is inf if the certificate does not decide at the tolerance of the
-        question. It is inf without a solve if a tried metric proves that the gap is above `question.enough`. Raises
-        TakesTooLong if the solver needs more time than is left.
+        A small gap shows that a program may have solved that problem by mistake. The rounding error is subtracted from
+        the gap before the gap is divided by the scale of that problem. The result is inf if the metric is infeasible,
+        or if the certificate does not decide at the tolerance of the question. It is inf without a solve if some other
+        metric proves that the gap is above `question.enough`. Raises TakesTooLong if the time limit ends the solver.
         """
         family = self.family(other)
 

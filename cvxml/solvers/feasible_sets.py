@@ -66,10 +66,10 @@ class FeasibleSet(ABC):
         """The directions that stay on the face of v, restricted to the entries in the mask `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """The length of a Newton step for each entry of v. It is `most`, or less in a subclass.
+        """The length of a Newton step for each entry of v. Here it is `most`; a subclass may return less.
 
-        most: broadcast against v. If the objective has no curvature in an entry, the step is minus the gradient times
-        the length. Curvature makes the step shorter.
+        most: broadcast against v. If the objective is linear along an entry, the step is minus the gradient times the
+        length. If it is curved, the step is shorter.
         """
         return np.broadcast_to(most, v.shape)
 
@@ -93,7 +93,7 @@ class Boxes(FeasibleSet):
         return free & (self.low < self.high)
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """The directions that change one entry each, for the entries in `moves`."""
+        """The directions that change one entry each, for the entries in both `moves` and `self.moves(v, slope)`."""
         return Face(np.nonzero(moves & self.moves(v, slope)))
 
 
@@ -148,7 +148,11 @@ class TwoSides(FeasibleSet):
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """A mask of the positive entries, in rows with at least two of them. At the cap: at least two on one side."""
+        """A mask of the positive entries, in rows in which some of them can move.
+
+        These are rows with at least two positive entries. If the row is at the cap, two of them must be on the same
+        side.
+        """
         u, w = (v > 0) & self.up, (v > 0) & self.down
         most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
         moves: np.ndarray = (u | w) & (most > 1)[:, None]

@@ -18,7 +18,7 @@ from cvxml.core.metric import FloatArray
 
 
 class Descent(Protocol):
-    """The gradient at one point v, with the functions that need it: a step, and a bound of the curvature along it."""
+    """The gradient at one point v. It gives the next gradient step, and a bound of the curvature along it."""
 
     def step(self, step: float) -> FloatArray:
         """The next v: the projection of v - step * steps * gradient(v) on the feasible set.

@@ -88,7 +88,8 @@ class Rows(ABC):
     def enter(self, at: State) -> State:
         """Prepare the linear equations at the state `at`, for `B`, `unpriced` and `steps`.
 
-        Returns `at`, or a copy in which the slacks of the pairs are computed again from M and `free`.
+        Returns `at`, or a copy in which multipliers of pairs are computed again from M and `free`, so that no rounding
+        errors add up.
         """
 
     @abstractmethod

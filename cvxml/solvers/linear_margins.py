@@ -55,8 +55,8 @@ class LinearMargins:
     the other triplets.
 
     tol: the relative gap at which to stop if no certificate can be computed. may_be_heavy: False if the hinge is never
-    treated as heavy (multipliers.py). It is not treated as heavy either if there are many targets for each entry of the
-    metric (`FEW`).
+    treated as heavy (multipliers.py). It is not treated as heavy either if the number of pairs (i, j) is above `FEW`
+    times r (r + 1) / 2, the number of free entries of the metric.
     """
 
     def __init__(self, family: Family, tol: float, may_be_heavy: bool = True):
@@ -117,14 +117,17 @@ class LinearMargins:
         return at._replace(scale=max(at.scale, family.least_scale))
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
-        """A mask of the rows with the keys `key`: True if the row must be solved for, False if it is loose."""
+        """A mask of the rows with the keys `key`: True if the row must be solved for, False if it is loose.
+
+        A key is an integer that identifies a row.
+        """
         needed = rows.within(self.labels, key)
         if not needed.all():
             needed |= ~(self._free_margins(rows, key) > self.seen)
         return needed
 
     def _free_margins(self, rows: MarginRows, key: IntArray) -> FloatArray:
-        """The values v of the rows with the keys `key`, with distances in the free directions only, all of weight 1."""
+        """The values v of the rows with the keys `key`, from Euclidean distances within the free directions only."""
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:
@@ -185,8 +188,8 @@ class LinearMargins:
     def _end_factor(self, factor: FactorStart) -> None:
         """Go on with Newton's method, in all directions, from the metric and the dual variables of the start `factor`.
 
-        If the gap of the start is large, the hinge may be heavy (multipliers.py). Then Newton's method begins anew,
-        with a multiple of C^-1.
+        If the gap of the start is known and large, the hinge may be heavy (multipliers.py). Then Newton's method begins
+        anew, with a multiple of C^-1.
         """
         M, share, duals = self.found(), min(1.0, factor.gap / max(factor.objective, TINY)), factor.duals()
         self.factor = None
@@ -224,10 +227,10 @@ class LinearMargins:
         return best
 
     def _larger_multiple(self, M: FloatArray, every: int) -> FloatArray:
-        """M, or a multiple 2^k M with a smaller objective on some rows of the sample with one point in `every`.
+        """A start for the sample with one point in `every`: M, or a multiple 2^k M with a smaller objective.
 
-        The optimum of a smaller sample is often too small, because it had fewer impostors. So the rows are those of
-        points that were not in that sample.
+        M is near the optimum of a smaller sample. This is often too small, because that sample had fewer impostors. So
+        the objective is computed on rows of the new sample that were not in the smaller one.
         """
         few = every * STEP
         rows, scale = self.rows.sample(few, every), 1.0

@@ -76,7 +76,11 @@ class Curvature:
         return H
 
     def solved(self, g: FloatArray, gamma: float) -> FloatArray:
-        """The V (k, k) that the Hessian maps to g (k, k), from the smallest of three linear systems."""
+        """The V (k, k) that the Hessian maps to g (k, k).
+
+        It comes from a linear system with one unknown for each F_t, or for each entry of V, whichever is small. If both
+        are large, conjugate gradients are used.
+        """
         F, k = self.F, len(g)
         entries = k * (k + 1) // 2
         if len(F) < entries and len(F) <= MOST_PAIRS:  # (I + gamma F^T F)^-1, the rows of F being svec(F_t)
@@ -139,7 +143,10 @@ class LogDetPath:
         return Estimate(objective, self.at.gap, self.family.scale(objective, objective))
 
     def step(self) -> bool:
-        """One Newton step; False if rounding prevents it, or if the last gamma gives no improvement."""
+        """One Newton step; False if rounding prevents it.
+
+        Also False if gamma has reached its given value, and the step decreased neither the objective nor the gap.
+        """
         before = self.at
         try:
             G, self.gamma = _newton(self.cost, before, self.gamma)

@@ -2,16 +2,16 @@
 
     min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2.
 
-M is (r, r). Row t, for example a triplet, has the value v_t = <V_t, M> (active_rows.py) and misses its margin 1 by
-x_t = 1 - v_t.
+M (r, r) is positive definite. Row t, for example a triplet, has the value v_t = <V_t, M> (active_rows.py) and misses
+its margin 1 by x_t = 1 - v_t.
 
 Hinge: for multipliers b and a width g, a linear hinge h(x) is replaced by the minimum over x' of
 
     h(x') + (c / 2g) (x - x' + b g / c)^2.
 
 The slope of this smoothed hinge is a = b + c x / g, clipped to [0, c]. In the method of multipliers, b becomes a after
-each round. For a hard margin (c = inf), a has no upper limit, and a number `unit` replaces c in the formula. The
-squared hinge is smooth and is not replaced. A row is at its kink if 0 < a < c.
+each round. For a hard margin (c = inf), a has no upper limit, and the formula has a finite number `unit` instead of c:
+the first <C, M> / r. The squared hinge is smooth and is not replaced. A row is at its kink if 0 < a < c.
 
 Barrier: -tau log det M keeps M positive definite. At the minimum,
 
@@ -23,11 +23,12 @@ and the barrier, for fixed b, g and tau. Only rows at their kink have curvature 
 if there are many rows.
 
 Heavy hinge: the hinge is called heavy if c is far larger than the final dual variables, for example in LMNN with mu
-near 1. Then the violated margins cost far more than <C, M> at the start. In this case g starts at the ratio of both
-costs, so that a is about as large as in the end, and tau follows <C, M>. A round that does not end near the minimum is
-continued, and only one of g and tau falls at a time. The hinge is also treated as heavy from the first round on that
-ends far from its minimum. The violated margins also cost far more than <C, M> if many are violated at every metric.
-Then the rounds may stall, and choose_solver.py solves again without these changes.
+near 1. Then the violated margins cost far more than <C, M> at the start. In this case g starts larger, multiplied by
+the ratio of both costs, so that a is about as large as in the end. The first tau is a share of <C, M> instead of the
+objective. A round that does not end near the minimum is continued, and only one of g and tau falls at a time. The hinge
+is also treated as heavy from the first round on that ends far from its minimum. The violated margins also cost far more
+than <C, M> if many are violated at every metric. Then the rounds may stall, and choose_solver.py solves again without
+these changes.
 """
 
 from __future__ import annotations
@@ -169,8 +170,8 @@ class Multipliers:
     def begin(self, M: FloatArray, share: float) -> None:
         """Run the first round from M (r, r). share: an estimate of the relative gap of M.
 
-        If the hinge was heavy for a smaller sample of the rows, the attribute `heavy` is above 1, and g starts wide
-        again.
+        If the hinge was heavy for a smaller sample of the rows, the caller sets the attribute `heavy` to its value
+        there, above 1. Then the first g is multiplied by `heavy` here too.
         """
         self.M = M
         self.look()

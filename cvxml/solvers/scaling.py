@@ -4,8 +4,8 @@ A (d, d) is the metric, and S (d, d) the multiplier of "A is psd". A matrix R ma
 
     R^-1 A R^-T = R^T S R = diag(sigma),      W = R R^T.
 
-A step changes A by dA and S by dS. It should change the product of both to a given matrix. To first order, that is the
-equation below, where `target` computes K:
+A step changes A by dA and S by dS. After the step, the product of the scaled A and S should be a given multiple of I.
+To first order, this is the following equation, with the matrix K that `target` computes:
 
     dS + W^-1 dA W^-1 = R^-T K R^-1.
 
@@ -44,15 +44,15 @@ class Scaling:
         self.scale: FloatArray = self.twice / np.sqrt(lam + 1 / np.outer(widths, widths)[self.a, self.b])
 
     def rows(self, E: FloatArray) -> FloatArray:
-        """The rows of e e^T (t, p) for the rows e of E (t, d), in the scaled coordinates."""
+        """The scaled coordinates (t, p) of the matrices e e^T for the rows e of E (t, d), with p = d (d + 1) / 2."""
         EQ = E @ self.Q
         F: FloatArray = EQ[:, self.a] * EQ[:, self.b] * self.scale
         return F
 
     def target(self, target: float, second: FloatArray | None) -> FloatArray:
-        """K (d, d), so that the product of the scaled A and S becomes `target` times I, to first order.
+        """The matrix K (d, d) of the module docstring, with which the product of the scaled A and S becomes `target` I.
 
-        second: the product of the scaled steps of a predictor, which is subtracted; or None.
+        second: the product of the scaled steps of A and S in a predictor, which is subtracted from the target; or None.
         """
         rest = np.diag(target - self.sigma**2)
         if second is not None:
@@ -84,6 +84,9 @@ class Scaling:
         return float(np.sum((both + length * dA) * (both + length * dS)))
 
     def falls(self, scaled: FloatArray) -> float:
-        """1 / length, for the length of the scaled step of A or S at which an eigenvalue becomes 0; <= 0 if never."""
+        """1 / t, if A or S first becomes singular after t > 0 times its step; a number <= 0 if it never does.
+
+        scaled: the scaled step (d, d) of A or of S.
+        """
         root = 1 / np.sqrt(self.sigma)
         return -float(np.linalg.eigvalsh(scaled * np.outer(root, root))[0])

@@ -5,9 +5,10 @@ optimum it is the maximum over c. The multiplier of u_ic is the slack
 
     s_ic = level_i - reward_ic + v_ic >= 0,      and at the optimum u_ic s_ic = 0.
 
-A step dM of the metric leads to du = g - theta (dlevel_i + <V_ic, dM>) with theta = u / s. Here g does not depend on
-dM and dlevel_i. The sum of u stays cap, which gives dlevel_i. So the rows of B are V_ic minus their mean over c with
-the weights theta, times the square root of theta.
+A step dM of the metric and dlevel_i of the levels leads to du = g - theta (dlevel_i + <V_ic, dM>) with theta = u / s.
+Here g does not depend on dM and dlevel_i. The sum of u stays cap, which gives dlevel_i. So the matrix B in the
+equations of scaling.py has a row for each (i, c). It is V_ic minus the mean of V_ic over c with the weights theta,
+times the square root of theta.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ class SimplexRows(Rows):
     def _level(self, moved: FloatArray) -> FloatArray:
         """The step of the levels (groups,).
 
-        moved (t,): the step of u for unchanged levels. With the result, the steps moved - theta * step of a group have
-        the sum cap - sum u.
+        moved (t,): the step of u for unchanged levels. A step of the level changes it to moved - theta * step. The step
+        returned makes the sum of u in each group equal to cap.
         """
         level: FloatArray = (self._sum(moved) - self.missing) / self.total
         return level

@@ -29,8 +29,8 @@ WithBasis = TypeVar("WithBasis", bound=WithVectors)
 class TripletMethod(FamilyMethod[Data]):
     """A method with one loss on triplets (i, j, l): a target j of i, and an impostor l.
 
-    Its dual holds "triplets" (t, 3), and "price" (t,), the dual variable of each. DUAL: the shapes of both.
-    DERIVED: the triplets in a file can be derived from y and n_neighbors, if the user gave n_neighbors.
+    Its dual holds "triplets" (t, 3), and "price" (t,), the dual variable of each. DUAL: the shapes of both. DERIVED: if
+    the user gave n_neighbors, the triplets in a saved file follow from y and n_neighbors.
     """
 
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}

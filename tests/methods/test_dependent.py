@@ -62,6 +62,12 @@ def test_the_direction_of_least_spread_names_its_features() -> None:
     assert least_spread(np.ones((3, 2))) == []
 
 
+def test_a_dependence_of_very_many_features_names_features() -> None:
+    """No entry of the direction is above .09."""
+    X = np.random.default_rng(0).standard_normal((400, 150))
+    assert least_spread(X - X.mean(axis=1, keepdims=True)) == list(range(150))
+
+
 def test_many_points_need_no_square_table() -> None:
     """A table of every two of 30,000 points would take 7 GB."""
     rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@
 OTHER is the folder of a copy of another version, for example of a `git worktree`. --only: the rows whose name contains
 TEXT. --limit: seconds after which a call is stopped.
 
-Each call has a process of its own. Its data are loaded before the clock starts, and the imports of cvxml too. Rows of
+Each call has a process of its own. Its data are loaded before the clock starts, and all modules of cvxml too. Rows of
 one thread have processor seconds, rows of two threads have seconds of the wall. A row also has the relative gap
 that the certificate proves, or the verdict of a check.
 """
@@ -112,11 +112,16 @@ ROWS = (
 
 # It must run with both versions.
 PROGRAM = """
-import contextlib, json, resource, sys, time, warnings
+import contextlib, importlib, json, pkgutil, resource, sys, time, warnings
 import numpy as np
 import cvxml
 from cvxml import datasets
 from cvxml.__main__ import main
+
+# both versions load modules only when they are needed, one of them more often
+for module in pkgutil.walk_packages(cvxml.__path__, "cvxml."):
+    with contextlib.suppress(Exception):
+        importlib.import_module(module.name)
 
 def command(*words):
     sys.argv = ["cvxml", *words]

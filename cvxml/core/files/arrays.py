@@ -136,8 +136,9 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
 def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
     """Return the value of the first name in `prefer` that a JSON object holds.
 
-    Of a saved solution, the parameter prefer[0] is returned if it is a list. The points X of a solution are returned
-    only if prefer[0] is a name in `OPTION`, and not for a parameter such as a basis.
+    If the object is a saved solution, its parameter prefer[0] comes first, if this is a list. The points X of a
+    solution are returned only if prefer[0] names a metric, components or points (the keys of `OPTION`). For another
+    parameter, such as "basis", X would be returned by mistake.
     """
     own = prefer[0]
     if not is_solution(held):
@@ -148,7 +149,10 @@ def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
 
 
 def _of_npz(arrays: Mapping[str, Any], prefer: Sequence[str]) -> Any:
-    """Return the first array of `prefer`. A single array is returned under any name that is not in `OPTION`."""
+    """Return the array with the first name in `prefer` that is among `arrays`.
+
+    A single array with a name that `OPTION` does not list is returned in any case.
+    """
     only = next(iter(arrays)) if len(arrays) == 1 else None
     return _choose(arrays, prefer) if only is None or only in OPTION else arrays[only]
 
@@ -156,13 +160,15 @@ def _of_npz(arrays: Mapping[str, Any], prefer: Sequence[str]) -> Any:
 def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:
     """Return the real array in a file: float64, C-contiguous, with at least one dimension.
 
+    prefer: names of arrays; the first one that the file holds is read. square: a square matrix is expected.
+
     - .npy: the array.
-    - .npz: the first of `prefer` that it has, or its only array if `OPTION` does not know the name.
+    - .npz: the array that `prefer` selects. A single array may also have any name that `OPTION` does not list.
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
-      first line 0, 1, 2, ... may be a header, so the file is refused unless this is its only line. With `square` (a
-      square matrix), it is refused unless it has as many lines as columns.
-    - .json: nested lists, or the first of `prefer` in an object. Of a saved solution, a parameter with the name
-      prefer[0] comes first.
+      first line such as 0, 1, 2 may be a header or data, so the file is refused, except in two cases. Without `square`,
+      it is data if it is the only line. With `square`, it is data if the file has as many lines as columns.
+    - .json: nested lists, or the value that `prefer` selects in an object. In a saved solution, the parameter prefer[0]
+      comes first.
 
     NaN and infinity are allowed in .npy and .npz only. Raises ValueError for anything else.
     """

@@ -282,9 +282,10 @@ class Cells:
     def _separator(self, line: int, first: str) -> str:
         """Return the separator of the cells in the text `first`, which is line number `line`.
 
-        The user's answer counts first. Otherwise the text may hold several of the signs comma, semicolon and tab. A
-        sign can be the separator if the others occur only in decimal commas. Raises Unsettled unless exactly one sign
-        can be. Without these signs, the separator is a blank if the text has one, and else a comma.
+        The user's answer counts, if there is one. Otherwise, if the text holds just one of the signs comma, semicolon
+        and tab, it is the separator. If the text holds several, the separator is the sign that leaves the others only
+        in decimal commas. Raises Unsettled if there is no such sign, or more than one. If the text holds none of the
+        three signs, the separator is a blank if the text has one, and else a comma.
         """
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]

@@ -55,16 +55,19 @@ DATED = ("a date", "a time")  # quantities that may also be names of rows
 
 @dataclass
 class Columns:
-    """Columns of numbers, their names in a header, and the texts of columns that may be labels.
+    """Columns of numbers, their names, and the texts of columns that may hold words, such as labels.
 
-    names: those in the header, [] without a header. numbers: (n, width), NaN for a cell that is not a number.
+    names: the column names, from a header or from a comment above the data; [] without names.
+    numbers: (n, width), NaN for a cell that is not a number.
 
-    Three dicts have column numbers as keys. texts: the cells of a column that may be labels. slips: for a column in
-    `texts`, the line number and text of its first cell that is not a number.
+    The keys of the dicts `texts`, `slips` and `rounded` are column numbers c.
 
-    rounded: the line number and text of the first integer in the column that double precision rounds.
+    texts[c]: the cells of a column that may hold words.
+    slips[c]: the line number and text of the first cell of such a column that is not a number.
 
-    written: how the file differs from most files, in words. lines: the line number of each row.
+    rounded[c]: the line number and text of the first integer in a column that double precision rounds.
+
+    written: how the file differs from most files, in words. lines: the line number of each row; empty for .npy.
     left_out: the columns that the user leaves out.
     """
 
@@ -118,7 +121,8 @@ class Columns:
 def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
     """Return the cells of the first line if they are column names, and [] if the line is data or may be data.
 
-    Raises ValueError if words stand among numbers; in a table one word may be a label. line: the number of the line.
+    line: the number of the line. Raises ValueError if words stand among numbers. A single word is allowed in a table,
+    because it may be a label.
     """
     if header is not None:
         return cells if header else []
@@ -133,7 +137,7 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
 def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
     """Return the error for names among numbers, for example the row names that pandas writes beside a matrix.
 
-    A missing number or a quantity, such as a percentage, is named as such.
+    If the first cell that is not a number is NA or the like, or a quantity such as a percentage, the message says so.
     """
     column, word = next((k, cell) for k, cell in enumerate(cells) if number(cell) is None)
     if (word.strip() and word.strip().lower() in MISSING) or quantity(word)[0]:
@@ -152,9 +156,10 @@ def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
 def _commented(written: Cells, width: int, named: bool) -> list[str]:
     """Return the column names in a comment above the data, as numpy.savetxt writes them with header=; else [].
 
-    Only a comment with as many cells as the data can hold names. named: True if the names will be used.
+    Only a comment with `width` cells, as many as the data, can hold names. named: True if the names will be used.
 
-    Raises ValueError for a comment that may be a point, and if two comments may hold names that will be used.
+    Raises ValueError if such a comment has a number, because it may be a point. If `named` is True, also raises
+    ValueError if there are two such comments.
     """
     found = [(line, cells) for line, cells in written.commented() if len(cells) == width]
     for line, cells in found:
@@ -203,9 +208,10 @@ def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
 def _refuse_missing(rows: list[tuple[int, list[str]]], labelled: bool) -> None:
     """Refuse a header that may be a point with missing numbers, such as NA,NA,A.
 
-    A single "Na" beside two or more names is allowed, because it may be sodium. Empty cells are allowed beside two or
-    more names, and beside one name above a number. rows: the header and the line below it. labelled: the file is a
-    table, so the option --header decides.
+    A single "Na" is allowed in a header with at least two names, because it may be sodium. Empty cells are allowed in a
+    header with at least two names. They are also allowed beside a single name if the cell below this name is a number.
+
+    rows: the header and the line below it. labelled: the file is a table, so the option --header decides.
     """
     line, cells = rows[0]
     missing = [cell.strip() for cell in cells if cell.strip().lower() in MISSING]
@@ -226,9 +232,9 @@ def _refuse_missing(rows: list[tuple[int, list[str]]], labelled: bool) -> None:
 
 
 def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, bool]) -> None:
-    """Refuse a comment among the data.
+    """Refuse a comment among the data: a line that begins with #, unless all lines of data do and have `width` cells.
 
-    width: the number of cells in the first line. start: the number of the first line of data, and whether it begins
+    width: the number of cells in the first line. start: the number of the first line of data, and True if it begins
     with #.
     """
     begins = cells[0].startswith("#")
@@ -244,7 +250,10 @@ def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, b
 
 
 def counting(cells: list[str]) -> bool:
-    """Return True if the cells may number columns: at least three consecutive integers, or 0, 1 or 1, 2."""
+    """Return True if the cells look like column numbers, such as 0, 1, 2.
+
+    These are three or more consecutive integers, each one larger than the last, or exactly 0, 1 or exactly 1, 2.
+    """
     if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells):
         return False
     start = int(cells[0])
@@ -253,7 +262,12 @@ def counting(cells: list[str]) -> bool:
 
 
 def _doubt(line: int, first: list[str], found: Columns) -> None:
-    """Refuse a table without a header if its first line may be one, because it differs from all other lines."""
+    """Refuse a table without a header if its first line may be a header.
+
+    line, first: its number and its cells. There are four reasons for doubt. A word in it is a usual name of a column of
+    labels, such as "class", or stands above numbers. Its numbers look like column numbers (`counting`). It is the only
+    line of whole numbers. Or each number is outside the range of its column in the other lines.
+    """
     used = [column for column in range(len(first)) if column not in found.left_out]
     word = next((column for column in used if number(first[column]) is None), None)
     below = found.numbers[1:]

@@ -58,12 +58,12 @@ def kept_as_text(texts: Sequence[str]) -> str:
 
 
 def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) -> NDArray[Any]:
-    """Return the labels in a column: int64 if `integers` reads them; else float64, or str.
+    """Return the labels in a column as int64, str or float64. cells: without blanks at their ends.
 
-    The labels are str if one is not a number, or if all are whole numbers, such as 01 and 1.
-    cells: without blanks at their ends.
+    They are int64 if `integers` reads all of them. Otherwise they stay str if one is not a number, or if all are whole
+    numbers without a decimal point, such as 01 and 1. They are float64 in all other cases, for example 1.5 and 2.
 
-    Raises ValueError, for example, for missing labels, and for 1 and 1.0 in a column of whole numbers.
+    Raises ValueError, for example, for missing labels, and for 1 and 1.0 if all labels of the column are whole numbers.
     """
     _refuse_missing(cells, called, place)
     _refuse_remark(cells, called, place)

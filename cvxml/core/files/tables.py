@@ -98,9 +98,9 @@ def _columns_called(
 def _column_of(
     option: str, names: list[str], columns: Sequence[int], called: str, left_out: Collection[int] = ()
 ) -> int:
-    """Return the column that the user means with an option. Raises ValueError if it is not one column.
+    """Return the column that the user means with an option. option: "label" or "drop".
 
-    option: "label" or "drop".
+    Raises ValueError if `called` means no column, or more than one.
     """
     asked = _columns_called(names, columns, called, left_out)
     if len(asked) != 1:
@@ -186,7 +186,10 @@ def _all_differ(cells: list[str]) -> bool:
 
 
 def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsettled:
-    """Return the error for columns of features with a cell that is not a number; it quotes one in the first column."""
+    """Return the error for feature columns that hold cells that are not numbers.
+
+    columns: these columns. The message quotes the first such cell of columns[0].
+    """
     column = columns[0]
     line, cell = held.slips[column]
     complaint = not_a_number(line, columns, cell, held.names)
@@ -201,9 +204,10 @@ def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsett
 
 
 def _words(held: Columns, column: int, last: int) -> bool:
-    """Return True if the cells of a column are words, and not numbers or quantities such as dates.
+    """Return True if a column holds words, and not numbers or quantities such as dates.
 
-    last: the last column, in which some cells may be numbers.
+    All cells must be words. One word is enough in the column `last`, the usual place of labels. If the first cell that
+    is not a number is a quantity, the result is False.
     """
     if column not in held.slips or quantity(held.slips[column][1])[0]:
         return False
@@ -211,7 +215,10 @@ def _words(held: Columns, column: int, last: int) -> bool:
 
 
 def _plausible(held: Columns, column: int) -> bool:
-    """Return True if a column looks like classes: at least two different whole numbers, each twice on average."""
+    """Return True if a column looks like classes: whole numbers, at least two different ones.
+
+    On average, each different number must occur at least twice.
+    """
     values = held.numbers[:, column]
     if not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False
@@ -237,7 +244,8 @@ def _numbers_rows(values: NDArray[np.float64]) -> bool:
 def _refuse_index(held: Columns, features: list[int], index: bool | None) -> None:
     """Refuse a first feature that may only number or name the rows.
 
-    If `index` is True, refuse it only if it repeats the index column. If `index` is False, accept it.
+    If `index` is True, column 0 is the index, and the feature is refused only if it holds the same numbers as column 0.
+    If `index` is False, the feature is accepted. A single feature is always accepted.
     """
     at = features[0]
     if index is False or len(features) < 2:

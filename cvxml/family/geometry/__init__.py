@@ -1,1 +1,4 @@
-"""Coordinates of the points, exact spans, symmetric matrices as vectors, and the budget of similar pairs."""
+"""Coordinates of the points, exact spans, and symmetric matrices as vectors.
+
+budget.py has metrics with a budget: the squared distances of the similar pairs have a sum of at most 1.
+"""

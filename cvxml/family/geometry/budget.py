@@ -1,21 +1,22 @@
-"""Metrics with a budget: the sum of D_A over similar pairs is at most 1. Feasibility, and coordinates for it.
+"""Metrics with a budget: the sum of D_A over similar pairs is at most 1. Their feasibility, and coordinates for them.
 
 D_A is a squared distance in the metric A. The sum over similar pairs is <S, A> with S = sum e e^T over their
 differences e = x_i - x_j, in any units of the features. Only directions in which a similar pair differs use the budget.
-A dissimilar pair that differs in another direction could be moved apart without limit. Whether such a pair exists is
-decided before, in rational numbers (numbers/span.py).
+A dissimilar pair that differs in another direction could be moved apart without limit. The methods find such pairs in
+rational numbers (numbers/span.py), and refuse them.
 
 Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to one
 on the span of the similar differences. For weights w of other differences in that span, and every psd A,
 
     sum_t w_t D_A(t)  <=  mu sum_similar D_A,    mu = lambda_max(sum_t w_t z_t z_t^T) / lambda_min(sum_similar z z^T),
 
-if mu >= 0. T makes the second matrix the identity up to rounding. Both matrices are computed with error bounds:
-- z = T^T e has an error of (d + 2) units of rounding of |T|^T |e|.
-- A product of matrices has an error of as many units of rounding as it has terms.
-- Eigenvalues have an error of r units of rounding of the matrix.
-- A number too small for a float counts as `FLOOR`.
-EPS is two units of rounding, which leaves room for the rounding of the bounds themselves.
+if mu >= 0. T makes the second matrix the identity up to rounding. Both matrices are computed with error bounds. With
+the unit of rounding u = 2^-53, the errors are at most:
+- z = T^T e: (d + 2) u times |T|^T |e|.
+- A sum of n products: n u times the sum of their absolute values.
+- Eigenvalues: r u times the norm of the matrix.
+- Numbers too small for a float: `FLOOR`.
+The code uses EPS = 2 u, which leaves room for the rounding of the bounds themselves.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ BLOCK = 512  # rows summed at a time; rounding grows with the number of terms of
 class BudgetFeasibility(Feasibility):
     """The feasibility of a metric with a budget. `spent` is the sum of its squared distances over similar pairs.
 
-    rounded: a bound of the rounding error of `spent`. away: a bound of the Frobenius distance between the metric given
-    and the metric judged.
+    rounded: a bound of the rounding error of `spent`. away: a bound of the Frobenius distance between the given metric
+    and the metric that is judged in place of it (`examine_budget`).
     """
 
     spent: float = 0.0
@@ -72,7 +73,7 @@ class BudgetFeasibility(Feasibility):
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the relative distance from the psd matrices, and of `spent` - 1."""
+        """The larger of two numbers: the distance from the psd matrices relative to the norm, and `spent` - 1."""
         return max(super().beyond_limits, self.spent - 1)
 
     def __str__(self) -> str:
@@ -84,12 +85,12 @@ class BudgetFeasibility(Feasibility):
 
 
 class MetricWithinBudget(NamedTuple):
-    """The metric A that is judged: factor * psd, where psd (d, d) is in units (d,) of the features.
+    """The metric A that is judged: `factor` times the matrix `psd` (d, d), in the units `unit` (d,) of the features.
 
-    The sum of its squared distances over similar pairs is at most 1 + share, because of rounding.
+    The sum of its squared distances over similar pairs is at most 1 + share, where `share` is due to rounding.
 
-    psd is close to a psd matrix P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all differences e in
-    these units.
+    Rounding may also make `psd` slightly indefinite. But it is close to an exactly positive semidefinite matrix P:
+    |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all differences e in these units.
     """
 
     psd: FloatArray  # (d, d), the largest entry between 1 and 2, or all 0
@@ -118,8 +119,8 @@ class MetricWithinBudget(NamedTuple):
 def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray, FloatArray]:
     """The values e^T psd e (t,) of the rows e of E (t, d), clipped at 0, and bounds (t,) of their errors.
 
-    The exact value is e^T P e, where P is a psd matrix close to the floats psd (d, d): |e^T (P - psd) e| <= slack
-    (sum_k |e_k| sqrt(psd_kk))^2. psd and E are in the same units of the features.
+    psd (d, d): the floats of `MetricWithinBudget`, close to an exactly positive semidefinite P. The exact value is
+    e^T P e, and |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2. E is in the same units of the features.
     """
     if slack == 0:  # psd is diagonal
         squares = E**2
@@ -142,8 +143,9 @@ def examine_budget(
     unit (d,): the units of the features. It must be given if `similar` holds other vectors.
 
     The projection is computed with each feature in its own unit, a power of two. In the given units, the rounding of a
-    large feature could exceed the entries of a small one. For the same reason, A must be symmetric and psd within
-    tolerance in its own units and in these. If A is symmetric, psd and within the budget, it is judged unchanged.
+    large feature could exceed the entries of a small one. For the same reason, A is tested twice: in the given units
+    and in those of the features. It must be symmetric and psd, within tolerance, in both. If A is exactly symmetric,
+    psd and within the budget, it is judged unchanged.
     """
     unit = units_of(similar) if unit is None else unit
     found = examine(A)[1]
@@ -170,10 +172,11 @@ def examine_budget(
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
     """The psd projection P_+(own) of a matrix in feature units, (d, d), and a bound `slack` of its rounding error.
 
-    For a psd matrix P close to the result psd, |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2. A diagonal
-    matrix has the slack 0. Otherwise `own` is kept if it has no negative eigenvalue beyond rounding when it is scaled
-    to a unit diagonal. Else it is projected. Up to the rounding of a product, the projection is G G^T for a matrix G of
-    floats.
+    The result Q is close to an exactly psd matrix P: |e^T (P - Q) e| <= slack (sum_k |e_k| sqrt(Q_kk))^2.
+
+    A diagonal result has the slack 0. Otherwise `own` is scaled to a unit diagonal. If it then has no negative
+    eigenvalue beyond rounding, it is kept, else it is projected. The projection is computed as a product T T^T, so it
+    differs from a psd matrix by the rounding of this product only.
     """
     d = len(own)
     psd = examine(own)[0]
@@ -265,10 +268,10 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
 def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
     """The coordinates for the differences `similar` (s, d) of the similar pairs, which are not all zero.
 
-    rank: the exact rank of their span (numbers/span.py). A direction is left out if its spread is below `RANK` of the
-    largest, with each feature in its own unit. If the rank shows that the pairs differ there, the direction is counted
-    as hidden. If rank is None, the number of coordinates is taken as the rank, and sum z z^T = I is assumed. Only
-    solvers use None, because bounds are then not proved.
+    rank: the exact rank of their span (numbers/span.py). A direction is left out if its spread is below `RANK` times
+    the largest spread, with each feature in its own unit. If the rank shows that the pairs differ there, the direction
+    is counted as hidden. If rank is None, the number of coordinates is taken as the rank, and sum z z^T = I is assumed.
+    Only solvers use None, because bounds are then not proved.
     """
     unit = units_of(similar)
     # R of a QR decomposition has the same S as all pairs, and is small.
@@ -284,7 +287,7 @@ def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
 
 
 def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
-    """A number mu >= 0 such that sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A; inf without a proof.
+    """An upper bound mu >= 0: sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A; inf without a proof.
 
     Row t of E (m, d) is a difference in the span of the similar ones, with the weight w_t in [-1, 1].
     """

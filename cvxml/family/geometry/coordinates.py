@@ -1,6 +1,6 @@
 """Coordinates of the points with unit covariance, so that the units of the features cancel.
 
-A direction is left out if the spread in it is less than `RANK` of the largest spread, with each feature in its own
+A direction is left out if the spread in it is less than `RANK` times the largest one, with each feature in its own
 unit. Double precision sees only rounding there. The points may still differ in such a direction, and this is decided in
 rationals (numbers/span.py): `hidden` counts these directions. If hidden > 0, the coordinates belong to different data,
 and a result in them is no proof for the points. A small spread that is kept has lost digits. `lost` is the ratio of the

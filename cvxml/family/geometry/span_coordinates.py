@@ -40,8 +40,8 @@ class Ground(NamedTuple):
 def ground(X: FloatArray, C: Weights, what: str) -> Ground:
     """Compute the span of the differences in C, and the basis T of the module docstring.
 
-    X (n, d): the points. C: the pairs and their weights w. what: the subject of a message, for example "targets differ
-    from their points".
+    X (n, d): the points. C: the pairs and their weights w. what: the first words of a message, for example "targets
+    differ from their points". The next words are "in 3 direction(s) ...".
     """
     at, found = coordinates(X), cosets(X, C.pairs)
     r = found.rank

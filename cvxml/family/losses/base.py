@@ -162,9 +162,10 @@ class Loss(ABC):
         return sum((self.value(exact(chunk) * one) for chunk in chunks), exact([0])[0])
 
     def enclosed(self, a: FloatArray) -> Enclosure:
-        """The exact dual variables for which the floats `a` stand, as an enclosure. `a` is a result of `to_domain`.
+        """The exact dual variables that the floats `a` represent, as an enclosure. `a` is a result of `to_domain`.
 
-        They differ from `a` if the domain requires sums that floats cannot attain exactly.
+        Usually they are equal to `a`. They differ from `a` by rounding if the domain requires sums that floats cannot
+        attain exactly.
         """
         return Enclosure(a)
 
@@ -207,7 +208,7 @@ class BoxLoss(Loss):
         return clipped(a, *self.limits)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum a - t^2 width/2 sum a^2, as long as t a is in the box."""
+        """The function t -> k(t a) = t sum a - t^2 width/2 sum a^2, as long as t a is in the box."""
         linear, quadratic = float(a.sum()), float(a @ a) * float(self.width) / 2
         extremes = zip(self.limits, (float(a.min(initial=0.0)), float(a.max(initial=0.0))), strict=True)
         longest = min((_longest(end, extreme) for end, extreme in extremes if extreme != 0), default=1.0)
@@ -232,7 +233,7 @@ def _longest(end: Any, extreme: float) -> float:
 def as_sum(x: Enclosure) -> Approximate:
     """The midpoint of an enclosure of one number, and a bound of its error.
 
-    The bound also covers a constant factor of the loss that was rounded from a fraction to a float.
+    The bound has room for one more rounding: that of a constant factor of the loss, from a fraction to a float.
     """
     value, error = float(x.mid), float(x.rad)
     return Approximate(value, error + 2 * EPS * abs(value) if math.isfinite(error) else math.inf)

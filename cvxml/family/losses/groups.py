@@ -62,7 +62,7 @@ class Spread(Loss):
         return self._sizes(units * digit)
 
     def _sizes(self, a: FloatArray) -> FloatArray:
-        """Map dual variables (t,), u on I and -w on T, to their sizes u and w, and sizes to dual variables."""
+        """Flip the signs on T: from dual variables (t,), u on I and -w on T, to the sizes u and w, or back."""
         return np.where(self.near, a, -a)
 
     @property
@@ -93,7 +93,7 @@ class Spread(Loss):
         return like(v, self.c) * total(pos(self._margins(v)[2]))
 
     def conjugate(self, a: Any) -> Any:
-        """sum s"""
+        """k(a), the sum of s over groups, where s is the sum of u in a group."""
         return total(a[self._sides[0]])
 
     def excess(self, v: Any, a: Any) -> Any:
@@ -159,7 +159,7 @@ class Slack(Loss):
         return like(v, self.c) * total(self._short(v)[1])
 
     def conjugate(self, a: Any) -> Any:
-        """sum b a"""
+        """k(a), the sum of b a over rows."""
         return total(like(a, self.b, rounded=True) * a)
 
     def excess(self, v: Any, a: Any) -> Any:
@@ -201,9 +201,9 @@ def _capped(s: Fraction, c: Fraction) -> Fraction:
 def _with_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatArray) -> FloatArray:
     """Whole numbers (t,), nearly proportional to `size` (t,) >= 0, with the sums `whole` (g,) over groups, exactly.
 
-    group (t,): the group of each entry. total (g,): the sums of `size` over groups. All numbers are rounded down, and
-    the largest of each group gets the remainder. It stays >= 0, because the others have less than their proportion of
-    the sum.
+    group (t,): the group of each entry. total (g,): the sums of `size` over groups. All numbers but the largest of
+    each group are rounded down, and the largest gets the remainder of `whole`. The remainder is >= 0, because the
+    others have at most their proportions of `whole`.
     """
     factor = np.divide(whole, total, out=np.zeros(len(whole)), where=(whole > 0) & (total > 0))
     units = np.floor(size * factor[group])

@@ -82,9 +82,10 @@ class Residual(Loss):
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """phi(u, v) - k(a) + a (u, v), by the formula in the docstring of this module.
+        """phi(u, v) - k(a) + a (u, v), by the formula in the docstring of this module, plus one term.
 
-        The dual variables of v are rounded up, and the last term is due to the part above w s / (1 - s).
+        The dual variables of v are rounded up, so they exceed w s / (1 - s) slightly. The additional term is this
+        difference times v.
         """
         (u, v), (near, far), w = self._sides(v), self._sides(a), like(v, self.w)
         s, left = -near / w, where(self.alone, like(v, 1), (w + near) / w)

@@ -2,23 +2,28 @@
 
 The estimate guides sublevel.py; a proof must not use it.
 
-f(A) = R(A) + sum phi(v) is the objective at a metric A, and V_t is the matrix with v_t = <A, V_t>. The tilted objective
-is f(A) - s <D, A>, for a symmetric matrix D, the direction, and a number s > 0, the tilt. Let K be the second
-derivative of the excess of f at the optimal dual variables. The optimum moves by s S, where the symmetric matrix S
-solves K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in
-K = sum_t w_t V_t V_t^T + P:
+f(A) = R(A) + sum phi(v) is the objective at a metric A, and V_t is the matrix with v_t = <A, V_t>. A term is one loss
+phi with its rows t. The tilted objective is f(A) - s <D, A>, for a symmetric matrix D, the direction, and a number
+s > 0, the tilt. Let K be the second derivative of f at the optimum, or a substitute for it if f has none:
 
-| loss                                 | w                                                                    |
-| hinge, least                         | (distance of the dual variable from the ends of its domain)^2 / room |
-| squared hinge, smoothed hinge        | the second derivative                                                |
-| log sum exp, logistic, root, bounded | the second derivative                                                |
+    K = sum_t w_t V_t V_t^T + P.
 
-For losses without a second derivative, w is the largest curvature that the excess of the row allows if f may grow by
+The optimum moves by s S, where the symmetric matrix S solves K S = D. The dual variable of row t changes by
+-s w_t <V_t, S>. The weight w_t of a row with the dual variable a is:
+
+| loss                                 | w_t                            |
+| hinge c [1 - v]_+                    | min(a, c - a)^2 / room         |
+| least                                | a^2 / room                     |
+| squared hinge, smoothed hinge        | the second derivative of phi   |
+| log sum exp, logistic, root, bounded | the second derivative of phi   |
+
+Hinge and least have a kink. Their w_t is the curvature of a parabola that is close to the kink where f grows by about
 `room`. If the dual variables of a group have a fixed sum, the mean V_t of the group is subtracted from each V_t.
 
-P is the second derivative of R, if it has one. Otherwise P comes from the psd cone: for a psd Z with Z A near 0, it is
-the map T -> mu H T H on symmetric T, with H = Z / mu + (A + mu / |Z|)^-1. Features are scaled to a spread of about 1.
-Symmetric matrices are vectors svec of length p (geometry/symmetric.py).
+P is the second derivative of R, if it has one. Otherwise P comes from the psd cone. Let Z be a psd matrix with Z A near
+0, and mu = room / d. Then P is the map T -> mu H T H on symmetric T, with H = Z / mu + (A + mu / |Z| I)^-1.
+
+Features are scaled to a spread of about 1. Symmetric matrices are vectors svec of length p (geometry/symmetric.py).
 """
 
 from __future__ import annotations
@@ -69,9 +74,10 @@ class Moving(NamedTuple):
 class Response(NamedTuple):
     """A Cholesky factor of K, and the rows with dual variables that change: all that is needed for any direction D.
 
-    X (n, d): the points in units of the features. units (d,): these units, powers of two. K (p, p). factor: its
-    Cholesky factor. moving, sizes: for each term, these rows and the number of all rows with a dual variable. room: f
-    may grow by this.
+    X (n, d): the points in units of the features. units (d,): these units, powers of two. `factor` is the Cholesky
+    factor of K (p, p). room: f may grow by this.
+
+    moving: for each term, the rows that change. sizes: for each term, the number of all rows with a dual variable.
     """
 
     X: FloatArray  # (n, d) the points in units
@@ -90,7 +96,8 @@ class Response(NamedTuple):
     def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
         """The change of the dual variables of each term per unit of the tilt s, and an estimate of the best s.
 
-        D: the direction, by weights on pairs. Returns None if <D, K^-1 D> is not a positive number.
+        The best s gives the smallest upper bound of <D, A> in sublevel.py. D: the direction, by weights on pairs.
+        Returns None if <D, K^-1 D> is not a positive number.
         """
         E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
         vector = svec(weighted(E, D.w))
@@ -109,8 +116,8 @@ class Response(NamedTuple):
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
     """The response at a metric A (d, d) near the optimum: a factor of K, and the rows with changing dual variables.
 
-    duals: near the optimal ones, for each loss of the family. room: f may grow by this. Returns None if a loss or the
-    regularizer has no formula, if K is not positive definite, or if the rows are too many.
+    duals: near the optimal ones, for each loss of the family. room: f may grow by this. Returns None if a loss has no
+    formula for w, or the regularizer none for P. Also if K is not positive definite, or if the rows are too many.
     """
     R = family.regularizer
     spread = units_of(R.X - middle(R.X))

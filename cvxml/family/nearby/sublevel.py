@@ -4,9 +4,8 @@ f is the objective of a family (theorem.py), and D a symmetric matrix, the direc
 dual variables a, f(A) - s <D, A> >= k(a) + r(G + s D). So
     <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F.
 This is the certificate of the same problem with a linear term, and it holds for any dual variables. The dual variables
-of the tilted problem, to minimize f(A) - s <D, A>, give good bounds. price_sensitivity.py estimates them from the dual
-variables a of f: row t has a_t - s w_t <V_t, S> with K S = D and a second derivative K of f. The bound does not depend
-on the accuracy of K, which is used to find the dual variables only.
+of the tilted problem, to minimize f(A) - s <D, A>, give good bounds. To estimate them, s times a rate of change is
+added to the dual variables of f (price_sensitivity.py). The bound is valid even if this estimate is inaccurate.
 
 A `Box` contains all these metrics. It has bounds in d (d + 1) / 2 directions, each a weighted sum of
 (x_i - x_j)(x_i - x_j)^T over pairs of points.
@@ -52,7 +51,7 @@ BEYOND = (1.02, 1.5)  # factors of the step that makes two points equally far
 
 
 class Box(NamedTuple):
-    """A set that contains every A with f(A) <= F: those with |<E_i, A - M>| <= r_i for p symmetric matrices E_i.
+    """The set of all A with |<E_i, A - M>| <= r_i for p symmetric matrices E_i. It contains every A with f(A) <= F.
 
     M (d, d) is a given metric with f(M) = F. Features are in `units` (d,), powers of two. Y (p, p) is close to the
     inverse of the matrix E with the rows svec(E_i). share: a bound of ||I - Y E||. reach: a bound of ||A - M||.
@@ -66,10 +65,10 @@ class Box(NamedTuple):
     reach: float  # bound of ||A - M||
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """Booleans (len(rows), m): which of m points are proved nearer to a query than which others.
+        """Compare the distances of m points from a query, and return a table of booleans (len(rows), m).
 
-        E (m, d): differences of the points from the query. rows: indices of rows of E. Entry (k, b) is True if, in
-        every A of the set, row number rows_k of E is proved shorter than row number b.
+        E (m, d): the differences of the points from the query. rows: the numbers of some of these points. Entry (k, b)
+        is True if point number rows_k is proved nearer to the query than point number b, in every A of the set.
         """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             E = E / self.units
@@ -96,7 +95,11 @@ class Sublevel:
     """
 
     def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
-        """Prepare the set. beside (d, d): another metric, which may have a smaller f than M."""
+        """Prepare the set.
+
+        beside (d, d): another metric, which may have a smaller f than M. It helps to estimate the change of the dual
+        variables, and to find examples in the set (`others`).
+        """
         self.family, self.beside = family, beside
         self.M = examine(M)[0]
         self.duals = in_domain(family, duals)
@@ -105,7 +108,7 @@ class Sublevel:
 
     @cached_property
     def response(self) -> Response | None:
-        """The data that give the change of the dual variables for any direction; None if there is no formula."""
+        """The data for the change of the dual variables in any direction; None if they cannot be computed."""
         if not math.isfinite(self.F.value + self.F.error):
             return None
         with np.errstate(all="ignore"):
@@ -193,9 +196,10 @@ class Sublevel:
     def _mixed(self, own: Duals, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
         """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
-        It is for a loss with a domain that contains no multiples. own: dual variables in the domain, which are mixed
-        with the strict ones of `anchors`. tilt: the matrix s D, given by weights on pairs, or None. G: the matrix that
-        belongs to `own`, plus the tilt. Returns -inf and 0 if no bound is proved.
+        It is for a loss with dual variables of a fixed sum, so that no multiple of them is in the domain. own: dual
+        variables in the domain. If they are not feasible, they are mixed with `anchors.strict`. tilt: the matrix s D,
+        given by weights on pairs, or None. G: the matrix that belongs to `own`, plus the tilt. Returns -inf and 0 if no
+        bound is proved.
         """
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)

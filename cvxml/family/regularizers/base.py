@@ -2,7 +2,7 @@
 
 | file              | R(M)                | r(G)                                   | excess R(M) - <M, G> - r(G) |
 | linear.py         | <C, M>, C psd       | 0 if C - G is psd, else -inf           | <C - G, M>                  |
-| budget.py         | 0 where <S, M> <= 1 | -max(0, lambda_max of G relative to S) | lambda_max - <G, M>         |
+| budget.py         | 0 where <S, M> <= 1 | -max(0, lambda_max of G relative to S) | max(0, lambda_max) - <G, M> |
 | trace.py          | v tr M              | 0 if v I - G is psd, else -inf         | <v I - G, M>                |
 | frobenius.py      | lam/2 ||M||^2       | -||P_+(G)||^2 / (2 lam)                | see the file                |
 | logdet.py         | D_ld(M, A_0)        | log det(A_0 (A_0^-1 - G))              | see the file                |
@@ -13,9 +13,9 @@ serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py
 M (d, d) is the metric, a are the dual variables of the losses, and k(a) + r(G) is the lower bound (theorem/theorem.py).
 P_+ replaces negative eigenvalues by 0. X_p = (x_i - x_j)(x_i - x_j)^T for a pair p = (i, j). S is the sum of X_p over
 similar pairs, and D_ld(M, A_0) the log det divergence from a prior A_0. G = sum_t a_t V_t is given by its weights on
-pairs of points. A regularizer judges a matrix, names the rows that may have nonzero dual variables, and finds the best
-or a feasible multiple of the dual variables. A view is the points under a metric: it gives distances with error bounds.
-A ball is a number with a proved error bound.
+pairs of points. A regularizer finds the feasible matrix that is judged in place of a given one. It names the rows that
+may have nonzero dual variables, and finds the best or a feasible multiple of the dual variables. A view is the points
+under a metric: it gives distances with error bounds. A ball is a number with a proved error bound.
 
 R, r and the excess are written once, as formulas over numbers/vocabulary.py (`ByFormulas`). They hold for enclosures
 (certificate) and for rationals (exact mode). Only LogDet has formulas of its own for each kind, because its certificate
@@ -143,7 +143,8 @@ class Regularizer(Protocol):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """r(G) as a fraction or a ball, for weights that are fractions; None if it is -inf.
 
-        hint: data found by floats that make the proof easier, if known. With a hint, no digit depends on a BLAS.
+        hint: data found by floats that make the proof easier, if known. Without a hint, some regularizers compute such
+        data by floats, so the bound may depend on the linear algebra library.
         """
 
 

@@ -48,7 +48,10 @@ class Within:
 
     @of_last
     def pairs(self, index: IntArray) -> Distances:
-        """Squared distances of pairs (p, 2); the error bounds include the rounding of the budget."""
+        """Squared distances of pairs (p, 2), with error bounds.
+
+        The metric may be divided by its sum over similar pairs. The bounds include the rounding error of this sum.
+        """
         D, error = self.judged.distances(self.apart(index))
         return Distances(D, error + 2 * self.judged.share * np.where(D > 0, D, 0.0))
 

@@ -7,8 +7,8 @@
 R(M) - <M, G> >= r(G) (base.py) holds because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k.
 
 The best N is the projection of G on the cone of these M. Its weights are approximated by non-negative least squares.
-Weights with s_k < c_k are then increased, which decreases no other s_k. If the b_k are the features, N is the
-diagonal of G clipped at 0.
+Weights with s_k < c_k are then increased, which decreases no other s_k. If the b_k are the unit vectors, N is the
+diagonal of G, with negative entries replaced by 0.
 
 A matrix is judged by the weights that core/bases.py finds. The weights are floats, and their combination is exactly in
 the cone. If the matrix differs from this combination by rounding only, the proof holds for the matrix too: the
@@ -85,6 +85,12 @@ class Combined(SeenBy):
         D, error = super().from_points(i)
         beside = self.P**2 @ self.per
         return Distances(D, error + 2 * (beside[i, None] + beside))
+
+
+def _upper(x: Enclosure) -> FloatArray:
+    """Floats that are at least the numbers x, entry by entry: mid + rad, rounded up."""
+    end: FloatArray = np.nextafter(x.mid + x.rad, np.inf)
+    return end
 
 
 class _Gains(NamedTuple):
@@ -206,9 +212,10 @@ class SumOfWeights(Combinations):
         return total(at.w * (like(at.w, self.beta, rounded=1) - image))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """A factor t of the dual variables a with a large k(t a) such that t a, in floats, has every c_k <= beta.
+        """A factor t of the dual variables a with a large k(t a), such that t a is feasible: every c_k <= beta.
 
-        The error bounds prove this for every t up to a limit. A larger t is taken only if it was tried (`_tried`).
+        t a is rounded to floats, which changes the c_k. The error bounds prove c_k <= beta for every t up to a limit. A
+        larger t is taken only if c_k <= beta was proved for this t (`_tried`).
 
         ray: the function t -> k(t a) of the losses. Returns 0 if the error bounds are not finite.
         """
@@ -221,7 +228,7 @@ class SumOfWeights(Combinations):
         tried = 0.0
         if longest < ray.longest and rounded > most * (1 + UNCLEAR) and most > 0:
             tried = self._tried(G, min(float(self.beta) / most * SHORTER, ray.longest))
-        if (c.mid + c.rad <= self.beta).all():  # t = 1 is feasible
+        if (_upper(c) <= self.beta).all():  # t = 1 is feasible
             longest = max(longest, 1.0)
         shown = best(ray.value, min(longest, ray.longest))
         return tried if tried > shown and ray.value(tried) > ray.value(shown) else shown
@@ -234,8 +241,8 @@ class SumOfWeights(Combinations):
         """
         for _ in range(TRIALS):
             c = self.gains(Weights(G.pairs, G.w * t, G.exact))
-            share = float(np.max(c.mid + c.rad)) / float(self.beta)
-            if share <= 1 and (c.mid + c.rad <= self.beta).all():
+            share = float(np.max(_upper(c))) / float(self.beta)
+            if share <= 1 and (_upper(c) <= self.beta).all():
                 return t
             t *= SHORTER / max(share, 1.0)
         return 0.0
@@ -245,9 +252,9 @@ class SumOfWeights(Combinations):
         return self.gains(G)
 
     def bound(self, G: Weights) -> Approximate:
-        """r(G): 0 if every c_k <= beta is proved, else -inf. The errors of c_k include the rounding of this test."""
+        """r(G): 0 if every c_k <= beta is proved with the error bound of c_k, else -inf."""
         c = self.gains(G)
-        return Approximate(0.0 if (c.mid + c.rad <= self.beta).all() else -math.inf, 0.0)
+        return Approximate(0.0 if (_upper(c) <= self.beta).all() else -math.inf, 0.0)
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
         """The numbers c_k if each is at most beta, else None. X: the points in rationals. hint: not used."""
@@ -299,12 +306,12 @@ class NormOfCombination(Combinations):
     def image(self, G: Weights) -> Norm:
         """N, s and c of the module docstring. If no N with s >= c is found, N is inf, and the bound is -inf."""
         c, lengths = self.gains(G), np.sum(self.B**2, axis=1)
-        above = np.maximum(c.mid + c.rad, 0.0)
+        above = np.maximum(_upper(c), 0.0)
         z = above if is_identity(self.B) else self.proposed(G)
         for _ in watched(range(ROUNDS)):
             N = _rounded(self.B, z)
             s = _forms(self.B, N)
-            missed = above - (s.mid - s.rad)
+            missed = above - np.nextafter(s.mid - s.rad, -np.inf)
             if not (missed > 0).any():
                 return Norm(N, s, c)
             z = z + np.where(missed > 0, missed + 4 * s.rad, 0.0) / lengths**2

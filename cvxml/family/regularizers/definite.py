@@ -4,8 +4,9 @@ Let S = L L^T be a Cholesky decomposition; its rounding error is at most (d + 2)
 L^-1, and T any matrix within `error` of S. Then W T W^T = I + E, and ||E|| < 1/2 proves that T is positive definite.
 T^-1 = W^T (I + E)^-1 W then has entrywise bounds too.
 
-log det is concave and tr - log det is convex. From L L^T to T, they change by at most the sum over entries of the
-difference times the largest slope within `error`. The slopes are |T^-1| and |I - T^-1|.
+log det has the gradient T^-1, and tr - log det has the gradient I - T^-1. From L L^T to T, each function changes by at
+most the sum of products over the entries: the absolute difference, times an upper bound of the absolute gradient. The
+upper bounds hold for all matrices within `error`.
 """
 
 from __future__ import annotations

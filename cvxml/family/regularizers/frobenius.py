@@ -104,9 +104,9 @@ class Frobenius(ByFormulas):
             self.weight = float(np.float64(lam) / np.float64(self.scale) ** 2 / np.float64(self.scale) ** 2)
 
     def shares(self, pairs: IntArray) -> FloatArray:
-        """The share of the metric in the distance of each of `pairs` (p, 2): an array (p, 1) of ones.
+        """The weight of the metric in the distance of each of `pairs` (p, 2): an array (p, 1) of ones.
 
-        methods/plml/blocks.py has several metrics, and one column for each.
+        In methods/plml/blocks.py, a distance is a weighted sum over several metrics, with one column for each.
         """
         return np.ones((len(pairs), 1))
 

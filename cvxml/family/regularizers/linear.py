@@ -39,7 +39,7 @@ from cvxml.numbers.rounding import (
 class Linear(ByFormulas):
     """R(M) = <C, M> for the matrix C = sum_p w_p X_p, w > 0, given by its pairs p and weights w.
 
-    X (n, d): the points. what: the subject of messages, for example "targets differ from their points".
+    X (n, d): the points. what: the first words of messages, for example "targets differ from their points".
     """
 
     def __init__(self, X: FloatArray, C: Weights, what: str):

@@ -86,7 +86,7 @@ class Positive(NamedTuple):
 
 
 def times(A: FloatArray, B: FloatArray) -> FloatArray:
-    """A B. If B is diagonal, as all factors of the prior I are, this takes no product of matrices."""
+    """A B. If B is diagonal, only the columns of A are scaled, which is faster. With the prior I, B is diagonal."""
     own = B.diagonal()
     product: FloatArray = A * own if np.count_nonzero(B) == np.count_nonzero(own) else A @ B
     return product
@@ -113,7 +113,7 @@ class LogDet(Everywhere):
     def judge(self, A: FloatArray) -> JudgedMatrix:
         """The projection P_+(A), with negative eigenvalues replaced by 0.
 
-        If it is singular, R is infinite. Singularity is decided in rationals.
+        If the projection is singular, R is infinite. Singularity is decided in rationals.
         """
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
@@ -149,7 +149,8 @@ class LogDet(Everywhere):
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
 
-        It is 0 if no t > 0 with a bound above 0 is found. ray: the function t -> k(t a) of the losses.
+        The result is 0 if no t > 0 with a bound k(t a) + r(t G) above 0 is found. ray: the function t -> k(t a) of the
+        losses.
         """
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):
@@ -183,7 +184,10 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def excess(self, view: Positive, G: Weights) -> Approximate:
-        """The excess D_ld(L^T Z L, I). The error bound covers a rounding F in K = L (I + F) L^T."""
+        """The excess D_ld(L^T Z L, I), with an error bound.
+
+        L is a computed factor, so K = L (I + F) L^T with a rounding error F. The error bound covers the effect of F.
+        """
         (K, K_error), known = _of(view)
         (Z, error), left = self._left_of(G)
         if left is None:
@@ -300,8 +304,9 @@ def distance(A: FloatArray, gap: float) -> float:
     sum_i (w_i + e^-w_i - 1) <= gap and ||A - A*|| <= ||A||_2 ||e^w - 1||. The ratio of (e^w - 1)^2 to w + e^-w - 1
     grows with w, so the worst case is a single w that uses the whole gap: ||A||_2 (e^w - 1).
 
-    w is computed by Newton's method from above, which stays above up to rounding. The start exceeds the root by about
-    a third of its square. If the gap is so small that Newton's steps have no correct digits, the start is used.
+    w is the positive root of w + e^-w - 1 = gap. Newton's method starts above the root and stays above it, up to
+    rounding. The start gap + sqrt(2 gap) exceeds the root by about w^2 / 3. It is used itself if the gap is so small
+    that Newton's steps have no correct digits.
     """
     if not gap < 700:
         return math.inf

@@ -13,7 +13,7 @@ Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
 The gap is the excess of the loss, plus 1/2 sum_ij V_ij (M - (G + S)/V)_ij^2 + <M, S>. It is computed in enclosures. At
 the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
 metric M. For the hinge, a_t is c if v_t < 1, and 0 if v_t > 1. If v_t = 1, a least-squares fit of S M = 0 gives a_t.
-For the smoothed one, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
+For the smoothed hinge, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
 every such a and S, including inexact ones.
 """
 

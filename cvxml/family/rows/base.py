@@ -164,7 +164,10 @@ class Nearest(MarginRows, Protocol):
     """Rows of a loss that needs the smallest value v."""
 
     def least(self, z: FloatArray) -> float:
-        """The smallest v of all rows, for images z (n, r) of the points. `PairRows` ignores v up to `UNSEEN`."""
+        """The smallest v of all rows, for images z (n, r) of the points.
+
+        `PairRows` leaves out every v up to `UNSEEN`, because such a value counts as 0.
+        """
 
 
 class Plain(NamedTuple):

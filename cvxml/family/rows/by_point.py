@@ -1,4 +1,4 @@
-"""Rows of points: v are the squared distances D_ik from one point i to all points k, and these rows are a group.
+"""Rows in groups: the group of a point i has one row for each point k, and v is the squared distance D_ik.
 
 base.py explains rows, their keys, and dual variables.
 """
@@ -19,7 +19,7 @@ from cvxml.family.rows.base import BLOCK, Block, Duals, Entries, Weights, WideVi
 class ByPoint(NamedTuple):
     """v_k = D_ik for some points i and all n points k, including i.
 
-    points (g,): the points i, one group for each. The key of a row is (number of the group) n + k.
+    points (g,): the points i, one group for each. The key of a row is n times the number of its group, plus k.
     """
 
     points: IntArray  # (g,)

@@ -44,9 +44,10 @@ def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
 
 
 class Triplets(NamedTuple):
-    """v = D_il - D_ij for each target (i, j) and each of its impostors l. key = (number of the target) n + l.
+    """v = D_il - D_ij for each target (i, j) and each of its impostors l.
 
     targets (p, 2): the pairs (i, j). impostors (p, n): True where the point l is an impostor of the target.
+    The key of a row is n times the number of its target, plus l.
     """
 
     targets: IntArray  # (p, 2)
@@ -188,7 +189,7 @@ class Triplets(NamedTuple):
     def sample(self, every: int, first: int = 0) -> Triplets:
         """The object with the rows of every `every`-th point that has targets, starting at number `first`.
 
-        If there are at most `first` points, the remainder of `first` by their number is taken.
+        If there are at most `first` such points, counting goes on at the first one: of 5 points, number 7 is number 2.
         """
         points = np.unique(self.targets[:, 0])
         points = points[first % max(1, len(points)) :: every]

@@ -1,6 +1,6 @@
 """Metrics Q = A^T A of rank at most m, with A (m, d): their feasibility, and the nearest metric of limited rank.
 
-Methods use it that learn the linear map A: NCA and MLKR.
+NCA and MLKR use it, because they learn the linear map A.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class RankFeasibility(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The set of allowed metrics that `distance` refers to, in words, for example "a psd matrix of rank 2".
+        """The set of metrics that the field `distance` is measured to, in words, for example "a psd matrix of rank 2".
 
-        The rank is named only if that of the metric is too large.
+        The words name the rank only if the rank of the metric is too large.
         """
         if self.beyond <= FEASIBILITY_TOL:
             return super().nearest

@@ -94,9 +94,11 @@ def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
     """The sum of the absolute values 2 |weights_ij| D_ij of the terms of dF(tA)/dt at t = 1.
 
-    In each row of D, the smallest distance is subtracted first. If |A| < 1, the sum is divided by |A|^2: it is then the
-    sum for the multiple of A with |A| = 1 and the same weights. D (n, n): squared distances as integers, which are
-    multiplied by 2^unit. weights (n, n): balls, with dF/dQ = sum weights_ij X_ij.
+    Here D_ij is a squared distance minus the smallest one of its row. If |A| < 1, the sum is divided by |A|^2: it is
+    then the sum for the multiple of A with |A| = 1 and the same weights.
+
+    D (n, n): squared distances as integers, which are multiplied by 2^unit. weights (n, n): balls, with
+    dF/dQ = sum weights_ij X_ij.
     """
     n, parts = len(D), []
     for i, row in watched(enumerate(D)):
@@ -125,7 +127,8 @@ def won_at_most(of: FirstOrder) -> tuple[float, float]:
 def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
     """The smallest of `scales`, the candidates for the number that gaps are relative to.
 
-    The result is 0 if rounding of the objective (a ball) could explain the smallest one.
+    The result is 0 if the smallest one is at most 1 / `ROUNDING` of the objective (a ball), because rounding errors may
+    then be as large.
     """
     least = min(scales)
     return least if least > max(abs(end) for end in ends(objective)) / ROUNDING else Fraction(0)
@@ -134,10 +137,10 @@ def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
 def interval(
     Q: FloatArray, M: FloatArray, objective: Any, left: tuple[float, float], scale: Fraction
 ) -> Exact:
-    """The interval from the objective minus the largest first-order decrease to the objective, at M M^T.
+    """The interval at the metric M M^T, from the objective minus the largest decrease up to the objective.
 
-    M (d, r): M M^T stands for the metric Q (d, d). objective: a ball. left: the largest decreases by a change of the
-    used rows and by a free row.
+    M (d, r): M M^T stands for the metric Q (d, d). objective: a ball. left: the largest first-order decreases, by a
+    change of the used rows and by a free row.
 
     scale: the number that the gap is relative to. Raises ValueError if `left` is infinite.
     """
@@ -201,10 +204,11 @@ def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _rank_is_used(m: int, A: Any, C: Any) -> bool:
-    """True if no row of the linear map is free: m is below the rank of C, and m eigenvalues are above INVISIBLE.
+    """True if it is proved that no row of the linear map is free.
 
-    They are eigenvalues of A v = lambda C v, for balls A and C. C is the covariance of a basis of the features, and
-    A = K Q K^T for the covariance K of this basis with all features. They are bounded on the span of m vectors v.
+    C is the covariance of a basis of the features. A = K Q K^T is not the linear map: K is the covariance of this basis
+    with all features. Both are balls. No row is free if m is below the rank of C, and m eigenvalues lambda of
+    A v = lambda C v are above INVISIBLE. The proof: A - INVISIBLE C is positive definite on the span of m vectors v.
     """
     if m >= C.nrows():
         return False

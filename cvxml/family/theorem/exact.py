@@ -47,7 +47,8 @@ def interval(
     The upper end is the objective of A (d, d) if A is exactly feasible, else of a feasible matrix near A.
     - duals: the dual variables of each term, feasible up to rounding.
     - root (d, r): M with M M^T near A, if known.
-    - strict: strict dual variables to mix with, if the family has anchors.
+    - strict: dual variables to mix with. The matrix that must be psd is positive definite for them. They are used
+      only if the family has anchors.
     - hint: data from floats that make r(G) easy to bound, if known; for example, a root of the negative part of G. With
       root and hint, no digit of the interval depends on floats.
 
@@ -72,10 +73,12 @@ def interval(
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
-    """The lower bound of the dual variables `own` times the first factor of `_shrunk` that makes them feasible.
+    """The lower bound of feasible dual variables: `own`, multiplied by the first factor that makes them feasible.
 
-    own: the dual variables of each term, as fractions. X: the points in rationals. hint: data that make r(G) easy to
-    bound, or None. If no factor makes them feasible, the result is the bound of a = 0. Raises Unproved if that is -inf.
+    The factors are those of `_shrunk`. own: the dual variables of each term, as fractions. X: the points in rationals.
+    hint: data that make r(G) easy to bound, or None.
+
+    If no factor makes `own` feasible, the result is the bound of a = 0. Raises Unproved if this bound is -inf.
     """
     found = _shrunk(family, X, own, hint)
     if found is not None:
@@ -106,8 +109,8 @@ def _shrunk(
 def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None = None) -> list[Duals]:
     """The feasible dual variables of each term, as fractions, that give the lower bound of the exact interval.
 
-    duals: the given ones of each term, feasible up to rounding. strict: strict dual variables to mix with, if the
-    family has anchors. If no multiple of `duals` is feasible, all dual variables of the result are 0. Raises Unproved
+    duals: the given ones of each term, feasible up to rounding. strict: dual variables to mix with, if the family has
+    anchors (`interval`). If no multiple of `duals` is feasible, all dual variables of the result are 0. Raises Unproved
     if the family has anchors and no dual variables are feasible.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]

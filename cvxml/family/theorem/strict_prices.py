@@ -54,9 +54,10 @@ Strict = TypeVar("Strict", bound=WithSurplus)
 def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
     """Call `duals_at` with factors s from `MULTIPLES`, and return the strictest result.
 
-    duals_at: maps s to dual variables with their C - G. They are the slopes of the loss at s times the metric with a
-    mean distance of 1. In the strictest result, the smallest eigenvalue of C - G is largest. If it is above
-    `LARGE_EIGENVALUE`, no further s is tried. Returns None if no result is strict.
+    duals_at: maps s to dual variables with their C - G. They are the slopes of the loss at a multiple of T T^T, chosen
+    so that the mean squared distance of the pairs in C is about s. A result is better if the smallest eigenvalue of its
+    C - G is larger. If this eigenvalue is above `LARGE_EIGENVALUE`, no further s is tried. Returns None if no result is
+    strict.
     """
     best, most = None, 0.0
     for s in MULTIPLES:
@@ -124,8 +125,9 @@ class Anchors:
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """A list of feasible dual variables near `own`: `own` itself if it is feasible, else mixtures.
 
-        own: dual variables in the domain. others: further dual variables. `own` is mixed with each of them that is
-        strict, and with `strict`. The list ends with `level`, if there is one.
+        own: dual variables in the domain. others: further dual variables. There is a mixture of `own` with each of
+        `others` that has a positive definite C - G, and one with the attribute `strict`, if that is not None. The list
+        ends with `level`, if there is one.
         """
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]

@@ -108,8 +108,8 @@ def certify(
 ) -> tuple[Certificate, Proof]:
     """Certify the matrix A (d, d) with any dual variables, given for each term.
 
-    strict: strict dual variables to mix with; used only if the family has anchors. Returns the certificate, with an
-    empty field `dual`, and the proof, which has the repaired dual variables.
+    strict: dual variables to mix with if their C - G is positive definite; used only if the family has anchors. Returns
+    the certificate, with an empty field `dual`, and the proof, which has the repaired dual variables.
     """
     proof = prove(family, duals, strict)
     judged = family.regularizer.judge(A)
@@ -175,7 +175,7 @@ def scale(family: Family, A: FloatArray) -> float:
 def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) -> Proof:
     """Repair the dual variables and compute their lower bound, for the best multiple or mixture of them.
 
-    strict: strict dual variables to mix with; used only if the family has anchors.
+    strict: dual variables to mix with if their C - G is positive definite; used only if the family has anchors.
     """
     repaired = in_domain(family, duals)
     if family.anchors is not None:

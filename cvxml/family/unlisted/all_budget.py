@@ -31,8 +31,8 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 class Kept(NamedTuple):
     """The points X under a metric within the budget: `factor` times the metric of `sight`.
 
-    sight: the images of the points under a root of that metric. share: a bound of the relative change of a distance by
-    rounding of the budget.
+    sight: the images of the points under a root of that metric. share: a bound of the relative error of a distance that
+    is due to `factor`. The factor is computed from the sum over similar pairs, which is rounded.
     """
 
     X: FloatArray

@@ -79,9 +79,9 @@ def classes(y: IntArray) -> Classes:
 
 
 def rounded(images: Points) -> Images:
-    """The images as floats, for images to twice the working precision.
+    """Round images that are given to twice the working precision to floats.
 
-    The error bound includes the low part, which is dropped.
+    The error bound includes the low part of each image, which is dropped.
     """
     return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
@@ -169,7 +169,7 @@ class AllPairs(Protocol):
 
 
 def metric_of(dual: Dual, d: int) -> FloatArray:
-    """The psd metric (d, d) that is stored in the dual in place of the dual variables, which it determines.
+    """The psd metric (d, d) that is stored in `dual`. It replaces the dual variables, because it determines them.
 
     Raises ValueError if it is not psd.
     """

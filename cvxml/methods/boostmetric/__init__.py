@@ -132,8 +132,8 @@ def threshold(
     """A lower and an upper bound of v*, with the metric (d, d) and the shares (m,) of triplets that give these bounds.
 
     v* is the threshold: no optimum exists for v < v*. In double precision, the bounds differ by up to about 1e-6 times
-    the largest H_t. X (n, d), y (n,) labels, triplets (t, 3). n_neighbors: the K of the default triplets. Raises
-    ValueError for bad input.
+    the largest squared distance of two points of a triplet. X (n, d), y (n,) labels, triplets (t, 3). n_neighbors: the
+    K of the default triplets. Raises ValueError for bad input.
     """
     given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
     *_, last = sides(given.X, Together(given.triplets()))
@@ -313,8 +313,8 @@ class BoostMetric(TripletMethod[Instance]):
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """Run a solver, and return its result. Raises ValueError if v is proved to be below v*.
 
-        asked, own: solver, tol, max_iter, start and callback, and further parameters. If it is proved that no metric
-        attains the infimum, the status is NOT_ATTAINED.
+        asked, own: the arguments that `Method.find` takes after `given`. If it is proved that no metric attains the
+        infimum, the status of the result is NOT_ATTAINED.
         """
         decided = self.decided(given)
         if decided.what == BELOW:

@@ -42,7 +42,7 @@ class Together(NamedTuple):
         return a
 
     def duals(self, table: FloatArray) -> Duals:
-        """The dual variables of all rows with their keys, from a table (1, m) of their values."""
+        """The dual variables of all rows with their keys 0..m - 1, from an array of their m values, in any shape."""
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
@@ -56,10 +56,10 @@ class Together(NamedTuple):
         return Weights(pairs, np.concatenate([duals.a, -duals.a]))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables of all rows, but -inf for a triplet whose three points do not have the same label.
+        """The dual variables of all rows, but -inf for a triplet of points that do not all have the same label.
 
-        labels (n,): those of the regularizer, not class labels. A triplet of points with different labels must have the
-        dual variable 0. The loss (LogSumExp) turns -inf into 0.
+        labels (n,): computed by the regularizer; they are not class labels. If the labels of a triplet differ, its dual
+        variable must be 0, or the bound of the regularizer could be -inf. The loss (LogSumExp) turns -inf into 0.
         """
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))

@@ -130,9 +130,10 @@ class Decided(NamedTuple):
 
 
 class AboveThreshold(Anchors):
-    """The proved relation of v to v*; and for v > v*, strictly feasible dual variables u, with which others are mixed.
+    """The proved relation of v to v*; and for v > v*, strictly feasible dual variables u.
 
-    Strictly feasible: v I - sum u_t H_t is positive definite.
+    Strictly feasible means that v I - sum u_t H_t is positive definite. Infeasible dual variables are mixed with u, so
+    that the mixture is feasible.
     """
 
     @cached_property

@@ -53,12 +53,18 @@ class Differences(NamedTuple):
     unit: float
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The metric (d, d) of the features that is the matrix M (r, r) in the basis, lengths in units of `unit`."""
+        """Convert a metric M (r, r) of the rows of `near` and `far` into the metric (d, d) of the features.
+
+        The result is basis M basis^T / unit^2.
+        """
         A: FloatArray = self.basis @ (M / self.unit**2) @ self.basis.T
         return (A + A.T) / 2
 
     def inside(self, A: FloatArray) -> FloatArray:
-        """The matrix (r, r) of a metric A (d, d) of the features in the basis, lengths in units of `unit`."""
+        """Convert a metric A (d, d) of the features into the metric (r, r) of the rows of `near` and `far`.
+
+        The result is unit^2 basis^T A basis.
+        """
         M: FloatArray = self.basis.T @ A @ self.basis * self.unit**2
         return (M + M.T) / 2
 
@@ -75,8 +81,8 @@ def differences(X: FloatArray, rows: Together) -> Differences:
 class OverTriplets(NamedTuple):
     """f of the module docstring, as a function of M (r, r) that solvers/barrier.py can minimize.
 
-    of: the differences of the triplets. charge: maps a trace to the value, slope and curvature of the function
-    `charge`.
+    of: the differences of the triplets. charge: maps a trace to three numbers, the value of the function `charge` of
+    the module docstring and its first and second derivative.
     """
 
     of: Differences

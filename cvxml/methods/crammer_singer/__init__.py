@@ -135,9 +135,9 @@ def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
 
 
 def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
-    """A feasible mu (n, R) close to `mu`: 0 for the point's own class, nonnegative, with exact row sums at most C.
+    """A feasible mu (n, R) close to `mu`: 0 for the point's own class, nonnegative, each row with a sum of at most C.
 
-    Raises ValueError for another shape and for NaN.
+    The sums of the rows are compared with C without rounding. Raises ValueError for another shape and for NaN.
     """
     values = real_array(mu, "mu")
     shape = (len(given.y), given.classes)

@@ -4,9 +4,9 @@
 
 The slack s_im and the dual variable mu_im belong to point i and class m. Every class has them, also the class y_i of
 point i. Every iterate has sum_m mu_im = C and w_m = sum_i ( [y_i = m] C - mu_im ) x_i. Then the duality gap is the sum
-of the products s_im mu_im. A step aims at s_im mu_im = t, to first order. Let theta_im = mu_im / s_im. Let u_im be
-dw_m x_i minus its mean over m with weights theta_im. The changes dw_m of the rows of W solve the positive definite
-system
+of the products s_im mu_im. A step has a target t >= 0, and makes every product s_im mu_im equal to t, to first order.
+Let theta_im = mu_im / s_im. Let u_im be dw_m x_i minus its mean over m with weights theta_im. The changes dw_m of the
+rows of W solve the positive definite system
 
     dw_m + sum_i theta_im u_im x_i = - sum_i ( r_im - theta_im mean_i ) x_i,    mean_i = sum_m r_im / sum_m theta_im,
 
@@ -148,7 +148,7 @@ class Interior:
 def _balanced(v: FloatArray, theta: FloatArray) -> FloatArray:
     """v (n, R) with one entry of each row replaced, so that the row has the sum 0.
 
-    It is the entry at the largest theta (n, R) of the row.
+    The replaced entry is the one where theta (n, R) is largest in the row.
     """
     largest = np.arange(v.shape[1]) == theta.argmax(axis=1)[:, None]
     others = np.where(largest, 0.0, v)

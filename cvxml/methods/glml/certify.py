@@ -26,7 +26,8 @@ optimum have mean r and product 1, so sum (m - 1 - log m) = D (r - 1). The eigen
 Hence, with a > 1 the root of 1/a - 1 + log a = D (r - 1):   ||A - A*|| <= (a - 1) ||A*||_2, the spectral norm on the
 right.
 
-The metric must have determinant 1, up to 1e-6 in its scale |A|^(1/D). It is divided by this before it is judged.
+The metric must have determinant 1: its scale |A|^(1/D) must be 1 up to 1e-6. Objective and gap are those of the metric
+A / |A|^(1/D). The radius is for A itself.
 """
 
 from __future__ import annotations
@@ -160,7 +161,8 @@ def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, flo
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
     """Return the lower bound from y and u minus its rounding error, at least 0, and twice that error.
 
-    B: the proof that B or -B (d, d) is positive definite.
+    Both are 0 if u is 0, or if a number overflows. B: not the matrix, but the proof that the matrix B or -B (d, d) is
+    positive definite.
     """
     if u == 0:
         return 0.0, 0.0
@@ -207,10 +209,10 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return s = 1 or -1 if s times every symmetric matrix within `noise` of B (d, d) is proved positive definite.
+    """Return a `Sign` for all symmetric matrices within `noise` of B (d, d); None without a proof.
 
-    The result has s = 0 if all these matrices are proved indefinite, or if B and the noise are 0. It is None without a
-    proof. noise: a bound for each entry of B, or one number.
+    Its s is 1 if all of them are proved positive definite, and -1 if all are proved negative definite. It is 0 if all
+    are proved indefinite, or if B and the noise are 0. noise: a bound for each entry of B, or one number.
     """
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
@@ -230,7 +232,8 @@ class Factor(NamedTuple):
 
     T (d, d): T S T^T = I + E with ||E|| < 1/2. inverse_error: a bound of ||(I + E)^-1 - I||.
 
-    log_det: the logarithm of the determinant of S. log_error: a bound of the error of log_det.
+    log_det: the logarithm of the determinant of S. log_error: a bound of the error of log_det. T and both bounds hold
+    for S and for each of the other matrices.
     """
 
     T: FloatArray  # T S T^T = I + E
@@ -353,8 +356,8 @@ def whitening(S: FloatArray) -> FloatArray:
 def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
     """Return T with T S T^T = I for S = D^T D / n + ridge I, computed from the rows of D (n, d).
 
-    S is not formed, because its condition number is the square of that of D. Returns None if the inverse cannot be
-    computed in double precision even so.
+    S is not formed, because its condition number is the square of that of D. T is computed from a QR factor of the
+    rows. Returns None if this factor is so nearly singular that double precision cannot invert it.
     """
     n, d = D.shape
     rows = np.vstack([D / math.sqrt(n), math.sqrt(ridge) * np.eye(d)])

@@ -21,7 +21,8 @@ The mean of a density p over the sphere of a small radius d around x is
 
     p~ = p + d^2 / (2 D) Laplacian p                                                                       (6)
 
-(Fig. 1 of 2010 has 4 D). validation/studies/glml_theory.py has the error and the bias that follow.
+(Fig. 1 of 2010 prints 4 D in place of 2 D). validation/studies/glml_theory.py computes the error of the nearest
+neighbour rule and its bias.
 
 Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D) for C classes. The solver and the certificate
 are independent of this file.

@@ -9,8 +9,8 @@ with as many bits as the decisions below need. B is the weighted sum of the curv
 A metric A is judged as V = M M^T. M is computed from A in floating point (core/integer_matrices.py), or given. V is psd
 for every M, and its determinant is an integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
     objective     (tr V^-1 B)^2 |V|^(2/D)
-    lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4 if sB is proved positive definite for s = 1 or -1;
-                  otherwise 0, and 0 for y and u that are not allowed
+    lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4 from any dual variables y != 0 and u > 0, if sB is
+                  proved positive definite for s = 1 or -1; otherwise 0
     scale         (D |sB|^(1/D))^2 if sB is proved positive definite, otherwise |tr V^-1 B| ||V^-1|| |V|^(2/D), as in
                   certify.py
 This file is independent of solver.py. It uses only the checked data of instance.py.
@@ -38,11 +38,11 @@ LARGEST = 12  # most features for which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return an interval that contains the optimum for the metric `A` (d, d), from any dual variables "y" and "u".
+    """Return an interval that contains the optimum: from a lower bound to the objective at the metric `A` (d, d).
 
-    root (d, r): M with M M^T near A, computed from A by default. Raises ValueError for several queries, for a model
-    other than Gaussians, for a singular metric, if B is 0, and if no allowed number of bits decides whether B is
-    definite.
+    dual: any numbers "y" and "u"; they give the lower bound. root (d, r): M with M M^T near A, computed from A by
+    default. Raises ValueError for several queries, for a model other than Gaussians, for a singular metric, if B is 0,
+    and if no allowed number of bits decides whether B is definite.
     """
     if not p.one:
         raise ValueError(
@@ -68,10 +68,10 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The exact interval of A (d, d) at the query x from the dual variables y and u, at the current precision of balls.
+    """The interval for the optimum at the query x, from the metric A (d, d) and the dual variables y and u.
 
-    V: M M^T times a power of two, in integers; det: its determinant. Raises TooFewBits if this precision does not
-    decide whether B is definite.
+    It is computed in balls of the current precision. V: M M^T times a power of two, in integers; det: its determinant.
+    Raises TooFewBits if this precision does not decide whether B is definite.
     """
     d = len(A)
     B = model.unit_B(x)
@@ -184,8 +184,9 @@ class Gaussians:
     def is_zero(self, x: FloatArray) -> bool:
         """Return True if B is proved to be exactly 0 at x (d,). Always False for more than `LARGEST` features.
 
-        Each pair of classes must have equal curvatures, or, with three or more classes, equal densities. By Lindemann's
-        theorem two densities are equal only if their exponents are equal and their factors are equal.
+        Each pair of classes must have equal curvatures, or, with three or more classes, equal densities. A density is a
+        factor, the prior over |Sigma|^(1/2), times the exponential of a rational number. By Lindemann's theorem two
+        densities are equal only if these exponents are equal and the factors are equal.
         """
         if len(x) > LARGEST:
             return False
@@ -201,10 +202,10 @@ class Gaussians:
         return all(alike)
 
     def is_singular(self, x: FloatArray) -> bool:
-        """Return True only if B is exactly semidefinite and singular.
+        """Return True if B is proved to be semidefinite and singular; False if it is not, or if this cannot be decided.
 
-        With two classes, B before it is divided by its norm is rational. Always False for three or more classes, and
-        for more than `LARGEST` features.
+        With two classes, B is a rational matrix up to a factor, so this is decided in rationals. Always False for three
+        or more classes, and for more than `LARGEST` features.
         """
         if len(self.fits) != 2 or len(x) > LARGEST:
             return False
@@ -217,7 +218,7 @@ class Gaussians:
         return signs[0] == 0 and one_sign
 
     def is_indefinite(self, B: Any) -> bool:
-        """Return True only if e^T B e is proved positive for one direction e, and negative for another."""
+        """Return True if e^T B e is proved positive for one direction e and negative for another; otherwise False."""
         rough = np.array([[float(entry.mid()) for entry in row] for row in B.tolist()])
         vectors = np.linalg.eigh((rough + rough.T) / 2)[1]
         ends = [flint().arb_mat([[ball(v)] for v in vectors[:, k].tolist()]) for k in (0, -1)]

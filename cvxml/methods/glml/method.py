@@ -121,10 +121,11 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Check that the metric is positive definite at each query, and return it as floats.
+        """Check that the metric is positive definite at each query, and return it as floats, made symmetric.
 
-        A matrix that misses psd within the tolerance is projected. Raises ValueError for a singular metric. name: how
-        the message calls it.
+        Raises ValueError if asymmetry or a negative eigenvalue exceeds `FEASIBILITY_TOL` times the norm. A smaller
+        negative eigenvalue is replaced by 0. Then ValueError is raised, too, unless all computed eigenvalues are
+        positive: a singular matrix cannot have determinant 1. name: how the message calls the metric.
         """
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])

@@ -3,15 +3,16 @@
 Problem (11) is to minimise (tr A^-1 B)^2 over the metrics A of determinant 1.
 B = sum_{i<j} p_i p_j (p_j - p_i) (G_i - G_j) at a query, with the densities p_i and curvatures G_i of the classes (14).
 The other B comes from other densities, other curvatures, or another sum over pairs. A function of type `Misread`
-returns it, of norm 1, with its rounding error. A `Question` holds the metric A that `check` refuted, with its data and
-parameters. We name a mistake if A is proved to solve the other problem. Let M = A^-1, of determinant 1, and ||B|| = 1.
+returns this B, of norm 1, with its rounding error. A `Question` holds the metric A that `check` refuted, with its data
+and parameters. A mistake may explain A if the relative gap of A in the other problem is small. `left` returns this gap.
+It depends on the case of the other B. Let M = A^-1, of determinant 1, and ||B|| = 1.
 
-definite B    The optimum of (11) is A proportional to B or -B, and unique.
-indefinite B  The paper chooses one of many optima, its closed form E. We accept two proofs. Either A is close to E:
-              tr M E >= D |det E|^(1/D), with equality only for A proportional to E. The relative gap of this inequality
-              (squared) is returned. Or A is any optimum: |tr M B| / ||M|| <= `VANISHES`. A metric unrelated to B passes
-              a looser test by chance, so `VANISHES` does not depend on the tolerance.
-singular B    As for an indefinite B, only the closed form E counts.
+definite B    The unique optimum is proportional to B or -B. `left` returns the relative gap of (11) with this B.
+indefinite B  The paper chooses one of many optima, its closed form E. `left` returns the relative gap of (11) with E in
+              place of B. It is 0 only for A proportional to E. A may also be another optimum. So if the cosine
+              |tr M B| / ||M|| is at most `VANISHES`, the smaller of gap and cosine is returned. A metric unrelated to B
+              passes a looser test by chance, so `VANISHES` does not depend on the tolerance.
+singular B    `left` returns the relative gap of (11) with the closed form E in place of B.
 zero B        Every metric is optimal, so no mistake is named.
 """
 
@@ -40,9 +41,9 @@ Misread = Callable[[Question, Instance], Pair | None]  # None if the mistake can
 
 
 def left(question: Question, misread: Misread) -> float:
-    """Return a proved relative gap of the metric in the problem with the B of `misread`.
+    """Return the relative gap of the metric in the problem with the B of `misread`, minus its rounding error.
 
-    inf if no gap is proved, if the mistake cannot occur, and if every metric is optimal.
+    inf if the certificate does not decide, if the mistake cannot occur, and if every metric is optimal.
     """
     found = misread(question, question.checked(instance))
     if found is None:
@@ -60,9 +61,10 @@ def left(question: Question, misread: Misread) -> float:
 
 
 def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
-    """Return the relative gap of the metric for this B (d, d), or inf if the certificate does not decide.
+    """Return the relative gap of the metric for this B (d, d), minus its rounding error.
 
-    noise: a bound of the error of B, entry by entry.
+    inf if the certificate does not decide, or if the metric is not feasible. noise: a bound of the error of B, entry by
+    entry.
     """
     y, u = best_dual(B, noise)
     proof = certify_at(B, question.metric, y, u, noise)
@@ -251,7 +253,7 @@ def _left_without_two(question: Question) -> float:
 
 
 def _no_counts(_: Question, p: Instance) -> Pair | None:
-    """|B| of norm 1 and its rounding error, for the mistake A = |B| at an indefinite B; None for another B.
+    """|B| of norm 1 and its rounding error, for the mistake A = |B| at an indefinite B; None if B is not indefinite.
 
     The eigenvalues of |B| are the absolute values of those of B. The closed form of the paper multiplies them by d+ or
     d-, the numbers of positive and of negative eigenvalues. If d+ = d-, it is A = |B|, too.

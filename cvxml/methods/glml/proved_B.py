@@ -143,8 +143,8 @@ def sum_error(
 ) -> FloatArray:
     """Return bounds (q,) of the error of the computed sum_c weights_c G_c unit^2 at each query, in the Frobenius norm.
 
-    G_c: the curvature of class c, a mixture of components. unit: that of the model. errors: bounds for the components.
-    The weights (q, C) have errors up to weights_error (q, C).
+    G_c: the curvature of class c, a mixture of components. unit: `model.unit`; the model is stored for the points
+    divided by it. errors: bounds for the components. The weights (q, C) have errors up to weights_error (q, C).
     """
     K, d = model.means.shape
     b, error = np.abs(weights)[:, model.of_class], weights_error[:, model.of_class]

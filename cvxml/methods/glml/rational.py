@@ -20,9 +20,9 @@ OVER = 1 << 80
 
 
 class Bounds(NamedTuple):
-    """The numbers t and c of the module docstring as integers, with the unit 1 / `OVER` = 2^-80.
+    """The numbers t and c of the module docstring, multiplied by `OVER` = 2^80 and rounded to integers.
 
-    B (d, d): B or -B, so that its trace is at least 0. trace: t times `OVER`, rounded down; 0 if B is not positive
+    B (d, d): B or -B, with a trace of at least 0. trace: t times `OVER`, rounded down; 0 if this matrix is not positive
     definite.
 
     scale: c times `OVER`, rounded up.
@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 
 
 def bounds(B: FloatArray, A: FloatArray) -> Bounds:
-    """Return the numbers t and c of the module docstring for a symmetric B (d, d) and a metric A (d, d).
+    """Return the numbers t and c of the module docstring as `Bounds`, for a symmetric B (d, d) and a metric A (d, d).
 
     Raises ValueError if A is not positive definite.
     """

@@ -6,7 +6,7 @@ A local metric A minimises (tr A^-1 B)^2 over the metrics of determinant |A| = 1
 Then B = sum_{i < j} T_ij (G_i - G_j) = sum_i a_i G_i with
     T_ij = p_i p_j (p_j - p_i),      a_i = sum_{j != i} T_ij      (T_ji = -T_ij).
 The metric depends on the direction of B only. So T is divided by its largest entry, which is found in logarithms, and B
-by its norm. Dividing the densities by the largest density is not enough: with alpha = 1 entries of T of 1e-85 remain.
+by its norm. Dividing the densities by the largest density is not enough: with alpha = 1, entries of T may be 1e-85.
 
 With two classes B is T_12 (G_1 - G_2), and A(B) = A(-B): the direction is G_1 - G_2, and no density is needed. If
 p_1 = p_2, the printed B is 0 and every metric is optimal. We take the limit G_1 - G_2, and `equal` is True.
@@ -97,8 +97,8 @@ class Curvature(NamedTuple):
     log_scale (q,): the printed B is exp(log_scale) times B. noise (q,): the rounding error of B; smaller eigenvalues
     count as 0.
 
-    a (q, C): the weights a_c, with the largest |T_ij| scaled to 1. norm (q,): the norm of sum_c a_c G_c, by which B was
-    divided.
+    a (q, C): the weights a_c, with the largest |T_ij| scaled to 1. norm (q,): the divisor of B, the norm of the sum
+    that `weighted` returns for these weights.
     """
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0

@@ -224,10 +224,11 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
 
 
 def _on_a_line(gamma: float, prior: float, kind: str, bound: float) -> Hand:
-    """An example with a known optimum a: one pair, of the points 0 and 2, that violates its bound.
+    """An example with a known optimum a: the points 0 and 2 on a line, and one pair of them that violates its bound.
 
-    kind: "similar" or "dissimilar". The objective D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r,
-    has the derivative 1/prior - 1/a + gamma (4/bound - 1/a).
+    kind: "similar" or "dissimilar", the kind of the pair. Its squared distance is 4 a. So the objective is
+    D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r. The derivative
+    1/prior - 1/a + gamma (4/bound - 1/a) is 0 at the optimum.
     """
     a = (1 + gamma) / (1 / prior + gamma * 4 / bound)
     parts = ((1.0, a / prior), (gamma, 4 * a / bound))
@@ -378,7 +379,7 @@ class ITML(FamilyMethod[Instance]):
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """The log det divergence, and two losses on the squared distances divided by their bounds.
 
-        number: makes gamma, u and l, float or Fraction.
+        number: the type that gamma, u and l get, float or Fraction.
         """
         gamma, (u, l) = number(given.gamma), map(number, given.bounds)
         terms = (

@@ -148,9 +148,10 @@ def check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def _check_range(p: Instance) -> None:
-    """Raise ValueError if a bound, or the squared distance of a pair relative to its bound, exceeds `LARGEST` (1e100).
+    """Raise ValueError if a bound, or the ratio of a squared distance to its bound, is too large or too small.
 
-    The same limit holds for the inverse of a bound, and for the inverse of the relative distance of a dissimilar pair.
+    A bound must be from 1e-100 to 1e100 (`LARGEST`). The squared distance of a pair under the prior, divided by its
+    bound, must be at most 1e100, and for a dissimilar pair at least 1e-100.
     """
     if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
         raise ValueError(

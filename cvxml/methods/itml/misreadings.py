@@ -2,7 +2,8 @@
 
 Each is ITML with other inputs. If the user's metric is not optimal, `check` tests if it solves one of them. A
 `Question` is this metric with the data and parameters that it was judged with. `MISREADINGS` lists the problems by
-name. A function of this file makes the other parameters; None means that the misreading does not apply.
+name. A problem is stated by a function that returns a dict of the parameters that differ from the user's. The function
+returns None if the misreading does not apply.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
-    """False if A (d, d) is singular, or if a multiple of A is clearly better than A in the problem p.
+    """True if no multiple of A (d, d) is clearly better than A in the problem p; False if one is, or if A is singular.
 
     Clearly better means that the objective is lower by more than a tenth. The factors are `MULTIPLES`, from 0.5 to 2.
     """
@@ -135,7 +136,10 @@ def _plain_whole_matrix(p: Instance) -> Numbers:
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """The parameter gamma times 1e8, for (nearly) hard constraints; None if the user's metric violates a bound."""
+    """The dict {"gamma": 1e8 times gamma}, for nearly hard constraints; None if the user's metric violates a bound.
+
+    A violation of at most 1e-6 (`HELD`) of the bound is allowed.
+    """
     A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None

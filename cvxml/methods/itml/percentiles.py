@@ -17,8 +17,9 @@ BLOCK = 2**22  # numbers that are counted together
 class Numbers(NamedTuple):
     """Floats >= 0 that are computed again whenever they are read.
 
-    rows: returns arrays of them, the same ones at each call. total: how many there are in all arrays; it only decides
-        whether they are held in memory.
+    rows: a function that returns arrays of the numbers, the same ones at each call.
+
+    total: how many numbers all arrays have; `percentiles` holds them in memory only if `total` is small enough.
     """
 
     rows: Callable[[], Iterator[FloatArray]]

@@ -100,7 +100,7 @@ def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
 def edges(duals: Duals, n: int) -> tuple[Any, Fraction]:
     """B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T, integers (n, n) in units of 2^-BITS; and sum_ij u_ij.
 
-    u, w: the feasible dual variables near `duals` (`whole_duals`).
+    In both, u and w are feasible dual variables near the given `duals`, made by `whole_duals`.
     """
     weights, total = whole_duals(duals, n)
     return _laplacian(weights, n), scaled(total, -BITS)

@@ -184,7 +184,8 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """MLSVM on the rows of E as points, stated as a regularizer and a loss (family/theorem).
 
-        number: makes the constants, float or Fraction. E is not rational, so the exact mode does not use the result.
+        number: the type that the constants get, float or Fraction. E is not rational, so the exact mode does not use
+        the result.
         """
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 

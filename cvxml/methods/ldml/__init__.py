@@ -15,7 +15,7 @@ No attainment. No metric attains the infimum in two cases (methods/ldml/logistic
 separates the pairs, or a dissimilar pair differs in a direction where no similar pair differs. A metric separates the
 pairs if no similar pair is farther than a dissimilar pair, and not all pairs are equally far. If one of the cases is
 proved, the status is NOT_ATTAINED, and a note explains it. A third case, with b free and given pairs, is not recognized
-(docs/ldml.md); there the bound is usually 0.
+(docs/ldml.md). Then the lower bound is usually 0, and the metric is not certified.
 
 Dual and bound: family/theorem, without a regularizer (R = 0) and with the loss of methods/ldml/logistic.py. A dual has
 "a" (p,), a number from 0 to w_ij for each pair, similar pairs first. The dual variables are strict if the sum of
@@ -362,10 +362,10 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """Return the b at which no multiple of the refuted metric is better to first order than the metric itself.
+    """Return the b for which the refuted metric M is a stationary point of the objective along its multiples k M.
 
-    The misreading is the problem with this b. None if there is no such b, or if it is the user's b. The derivative of
-    the objective in the multiple decreases with b, so its root is found by bracketing.
+    The misreading is the problem with this b. Returns None if there is no such b, or if it is the user's b. The
+    derivative of the objective in k, at k = 1, decreases with b. So its root is found by bracketing.
     """
     given = question.checked(instance)
     near, far = distances(given, question.metric)
@@ -386,11 +386,13 @@ def _another(question: Question) -> float | None:
 
 
 def _weighing(losses: str, self_pairs: float) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading in which the losses have these weights: `losses` is "sum" or "means", `self_pairs` is w_0.
+    """Return the misreading with other weights of the losses: `losses` is "sum" or "means", `self_pairs` is w_0.
 
-    It is a function of the question, which holds the refuted metric with its data and parameters. It gives None, which
-    means that it does not apply, if the user's problem has these weights. With b given, self-pairs only add a constant.
-    So for a given b the variants with self-pairs do not apply, and a difference in self_pairs alone does not count.
+    The misreading is a function of the question, which holds the refuted metric with its data and parameters. The
+    function returns the problem with these weights. It returns None if the user's problem already has them.
+
+    With b given, self-pairs only add a constant to the objective. So for a given b, two problems that differ only in
+    self_pairs count as equal, and the function returns None if `self_pairs` > 0.
     """
 
     def problem(question: Question) -> OtherProblem | None:
@@ -599,9 +601,10 @@ class LDML(FamilyMethod[Instance]):
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """Return strict dual variables, or a metric that separates the pairs, if one of them is found.
+        """Return the result of the search for strict dual variables, or for a metric that separates the pairs.
 
-        Either decides whether the infimum is attained, unless a dissimilar pair differs where no similar pair differs.
+        Strict dual variables prove that a metric attains the infimum, if `across` is 0. A metric that separates the
+        pairs proves that no metric attains the infimum.
         """
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)

@@ -10,7 +10,8 @@ If b is free, the loss is the minimum over b, and the domain of k also requires 
 Excess. This is the part of the duality gap that is due to the loss. Let x = alpha / w and
 s = 1 / (1 + exp(-t (D - b))). The excess of a pair is w times the divergence of x from s, x log(x / s) + (1 - x)
 log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second, so that both parts are
-nonnegative. If b is free, this holds at any b; the best b is found by bisection.
+nonnegative. If b is free, this formula is used at a nearly best b, which a bisection finds. A bound of the difference
+to the loss at the best b is added.
 
 If b is free, the alpha are whole multiples of one power of two. So the sums of both kinds are exact and equal.
 
@@ -55,7 +56,7 @@ RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this w
 
 
 class Labelled(NamedTuple):
-    """One row v = D, the squared distance, for each pair in `listed` (p, 2). Dual variables of 0 are stored, too."""
+    """One row, with the value v = D, for each pair in `listed` (p, 2). `Duals` list all rows, even those with 0."""
 
     listed: IntArray  # (p, 2)
 
@@ -100,7 +101,8 @@ class Logistic(Loss):
 
     b = None: b is free. w = 1 if all weights are 1.
 
-    missed: if b was found by a search, a bound of the loss at b minus the least loss over b.
+    missed: 0, unless b was found by a search. Then the loss at this b exceeds the least loss over b by at most
+    `missed`.
     """
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar
@@ -114,9 +116,9 @@ class Logistic(Loss):
 
     @property
     def is_rounded(self) -> bool:
-        """True if weights are given. As floats they may be rounded.
+        """True if weights w are given, because a given weight may be rounded when it becomes a float.
 
-        For example, a float weight may be 1 although its fraction is not 1.
+        For example, the float may be 1 although the exact weight, a fraction, is not 1.
         """
         return np.ndim(self.w) > 0
 
@@ -173,8 +175,8 @@ class Logistic(Loss):
     def _at_best(self, D: FloatArray) -> Logistic:
         """Return the loss with the best b that a search finds, if b is free; else the loss unchanged.
 
-        D (p,): the squared distances. Exact arithmetic uses the value at this b, which is an upper bound of the minimum
-        over b.
+        D (p,): the squared distances. In exact arithmetic, too, the loss is evaluated at the b that was found. This
+        value is an upper bound of the minimum over b.
         """
         if self.b is not None:
             return self

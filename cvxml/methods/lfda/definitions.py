@@ -44,7 +44,7 @@ def scatters(X: FloatArray, y: IntArray, k: int, alpha: float) -> tuple[FloatArr
 def affinity(X: FloatArray, y: IntArray, k: int) -> FloatArray:
     """The affinities: A_ij (n, n) of all points, 0 between classes and where s_i s_j = 0.
 
-    X (n, d), y (n,) class codes. k: the K of the scale s_i.
+    X (n, d), y (n,) class codes. k: the K of s_i, the distance of x_i to the K-th nearest point of its class.
     """
     n = len(X)
     s, A = np.zeros(n), np.zeros((n, n))

@@ -31,8 +31,8 @@ USUAL = 7  # default of K, unless a class is too small
 class Instance:
     """Checked data; S_w has full rank.
 
-    y (n,): class codes. r: the number of components. k: the K of the scale s_i, the distance to the K-th nearest point
-    of the class. embedding: "plain", "weighted" or "orthonormal".
+    y (n,): class codes. r: the number of components. k: the affinities use s_i, the distance of point i to the k-th
+    nearest point of its class. embedding: "plain", "weighted" or "orthonormal".
 
     alpha: added to the diagonal of S_w.
     """
@@ -46,7 +46,7 @@ class Instance:
 
     @cached_property
     def classes(self) -> list[Members]:
-        """The points of each class and their scales s_i, in exact arithmetic."""
+        """The points of each class, their squared distances and the s_i^2, as integers with their exponents."""
         return members(self.X, self.y, self.k)
 
     @cached_property

@@ -175,7 +175,7 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. tol, max_iter and start are not used.
+        """Return the closed form. tol, max_iter and start are not used.
 
         Raises ValueError if rounding to doubles makes the closed form infeasible: its relative distance from the
         embedding's metric of the same range is then above `FEASIBILITY_TOL` (1e-6).

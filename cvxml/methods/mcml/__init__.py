@@ -12,7 +12,7 @@ and keep it as a possible neighbour k of other points.
 Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T, and a log sum exp
 for each point. The dual variables are distributions q_i over k != i. Let G = sum_ik q_ik X_ik. They are feasible if
 C - G is psd, and strict if it is positive definite. Then sum_i of the entropies of q_i is a lower bound. q = p0 has
-G = C, so sum_i log(n_c - 1) is a lower bound for any data. Other dual variables that are not feasible are mixed with
+G = C, so sum_i log(n_c - 1) is a lower bound for any data. If dual variables are not feasible, they are mixed with
 strict ones (family/theorem/strict_prices.py).
 Radius: there is no radius, because the objective is not strongly convex.
 If no metric attains the infimum, and this is proved (methods/mcml/no_attainment.py), the status is NOT_ATTAINED.
@@ -230,9 +230,10 @@ def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
 
 
 def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
-    """Return the `Softmaxes` of MCML: w = p0 (n, n); c_i = 1, or 0 if i is alone in its class; all k != i are among i.
+    """Return the `Softmaxes` of MCML: w = p0 (n, n), c (n,), and the mask `among` (n, n), True for all k != i.
 
-    y (n,): class codes. number: makes the constants, for example Fraction for exact arithmetic.
+    c_i is 1, or 0 if i is alone in its class. y (n,): class codes. number: makes the constants, for example Fraction
+    for exact arithmetic.
     """
     among = ~np.eye(len(y), dtype=bool)
     mates = (y[:, None] == y) & among
@@ -302,8 +303,9 @@ class Misread(NamedTuple):
 def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
     """Return a function of the question: the certified relative gap of the refuted metric in a misreading.
 
-    change: maps the weights of MCML and the data to the misreading. The gap is inf if it is not proved. It is also inf
-    if chance could explain it: it must be at most `BY_LUCK`, and the metric must be far better than 0 (`BETTER`).
+    change: maps the weights of MCML and the data to the misreading. The function returns inf if the gap is not proved.
+    The function also returns inf if chance could explain the result. This is the case for a gap above `BY_LUCK`, and
+    for a metric that improves on M = 0 by less than `BETTER` times the gap.
     """
 
     def left(question: Question) -> float:
@@ -355,9 +357,9 @@ def _features(given: Instance) -> Coordinates:
 
 
 def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
-    """Return False if one of the `MULTIPLES` of A has an objective that is lower by more than the share `FAR`.
+    """Return True if no multiple t A, with t in `MULTIPLES`, has an objective below here - FAR |here|.
 
-    Then A cannot be optimal in the problem `member`, and no solve is needed. here: the objective at A.
+    Otherwise A cannot be optimal in the problem `member`, and no solve is needed. here: the objective at A.
     """
     return all(value(member, t * A).value >= here - FAR * abs(here) for t in MULTIPLES)
 
@@ -369,11 +371,11 @@ def too_large(given: Instance) -> bool:
 def to_first_order(kind: str) -> Callable[[Question], float]:
     """Return a function of the question that measures how far the refuted metric is from stationary in a misreading.
 
-    It gives the largest first-order decrease of the objective by a change that is as large as the metric, divided by
-    the objective.
+    The function returns the largest first-order decrease of the objective, divided by the objective. The changes of the
+    metric have the size of the metric, or the size 1 if the metric is smaller, in coordinates of unit covariance. The
+    function returns inf if the misreading does not apply.
 
-    kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. It gives inf if the
-    misreading does not apply.
+    kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd.
     """
 
     def left(question: Question) -> float:
@@ -466,9 +468,9 @@ def _gaussian(question: Question) -> OtherProblem:
 def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
     """Return a function of the question: the certified relative gap of the refuted metric in a misreading.
 
-    change: maps the weights of MCML and the data to the misreading. The gap is inf if all classes have the same size,
-    because the misreading then has the same solutions as MCML. Classes of a single point do not count. It is also inf
-    if it is not proved, or if chance could explain it.
+    change: maps the weights of MCML and the data to the misreading. The function returns inf if all classes with at
+    least two points have the same size, because the misreading then has the same solutions as MCML. Otherwise the
+    function is that of `with_weights`.
     """
 
     def left(question: Question) -> float:
@@ -648,8 +650,8 @@ class MCML(FamilyMethod[Instance]):
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """Solve MCML. If the result proves that no metric is optimal, its status is NOT_ATTAINED.
 
-        asked, own: the arguments of `ConvexMethod.find` (solver, tol, max_iter, start, callback). Only the statuses
-        STALLED and CONVERGED are replaced; an interrupt, for example, keeps its status.
+        NOT_ATTAINED replaces only the statuses STALLED and CONVERGED. For example, INTERRUPTED is not replaced. asked,
+        own: the arguments of `ConvexMethod.find` (solver, tol, max_iter, start, callback).
         """
         found = super().find(given, *asked, **own)
         ended = found.status in (Status.STALLED, Status.CONVERGED)
@@ -759,9 +761,9 @@ def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
     """Return the last metric (r, r) of the solver's path, or a better one if its objective has a large rounding error.
 
     If features are nearly collinear, entries of the metric can be so large that its distances are lost in rounding.
-    Then the metric with the lowest objective plus error bound is returned, out of all metrics of the path and the
-    leading blocks of the last one. A block keeps the widest coordinates; the smallest block is M = 0. ended: the result
-    of the solver, in the coordinates `at`. member: the problem.
+    Then the candidates are all metrics of the path, and the last metric M with all entries 0 except M[:k, :k], for all
+    k < r. The first k coordinates have the largest spread of the points. The candidate with the lowest objective
+    plus error bound is returned. ended: the result of the solver, in the coordinates `at`. member: the problem.
     """
 
     def at_most(M: FloatArray) -> float:

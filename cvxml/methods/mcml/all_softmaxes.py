@@ -198,8 +198,8 @@ class AllSoftmaxes:
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
         """Return <C, M> = sum_ij p0(j|i) D_ij for a metric M, and a bound of its error.
 
-        at: images z of the points under M, with error bounds. miss, P (n, d): D_ij differs from |z_i - z_j|^2, for
-        exact images, by at most miss |P_i - P_j|^2.
+        at: images z of the points under M, with error bounds. miss, P (n, d): bounds of a second error. Even if the z
+        were exact, D_ij and |z_i - z_j|^2 could differ by up to miss |P_i - P_j|^2.
         """
         S, error = self.classes.scatter(at, self.w)
         Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)

@@ -2,8 +2,8 @@
 
 F is the error of the predictions (method.py), and Q = A^T A for a map A (m, d). The certificate bounds how much F
 decreases, to first order, by a change of the used rows of A, and by a row of A that is not used yet, a free row
-(family/stationary/stationary.py). Gaps are relative to the scale, the smallest of three numbers: F, the distance of F
-to its limit along multiples of Q, and the size of the terms of dF(tA)/dt at t = 1.
+(family/stationary/stationary.py). Gaps are relative to the scale, which is the smallest of three numbers. They are F,
+the distance of F to its limit along multiples of Q, and `PLENTY` (4) times the size of the terms of dF(tA)/dt at t = 1.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def figures(given: Instance, Q: Squares) -> Figures:
 def stationarity(of: Figures, is_zero: bool) -> Stationarity:
     """Upper bounds of the decrease of F, to first order, by the used rows and by a free row of A; and the scale.
 
-    of: the figures of the metric. is_zero: whether the metric is 0. The result also has dF(tA)/dt at t = 1, as a float.
+    of: the figures of the metric. is_zero: True if the metric is 0, which has another scale (`scale`). The result also
+    has dF(tA)/dt at t = 1, as a float.
     """
     (gradient, free), of_scale = won_at_most(of.first), scale(of, is_zero)
     return Stationarity(

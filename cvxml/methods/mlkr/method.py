@@ -11,10 +11,10 @@ problem.py).
 
 Stationarity. In coordinates of unit covariance, let G = dF/dQ. Then dF/dA = 2 A G and |dF/dA|^2 = 4 tr G Q G. Two
 measures bound the decrease of F to first order; both depend only on Q. The first, `gradient`, is max(|A|, 1) |dF/dA|.
-The second, `dc_residual`, is the possible decrease if a row of A is free. They are compared with the scale, the
-smallest of three numbers: F, its distance to the limit along multiples of the metric, and the size of the terms of
-dF(tA)/dt at t = 1. The last two keep a run to infinity, where F is flat, from passing as stationary. All values are
-balls, which are numbers with a proved error bound (core/balls.py).
+The second, `dc_residual`, is the possible decrease if a row of A is free. They are compared with the scale, which is
+the smallest of three numbers. They are F, its distance to the limit along multiples of the metric, and 4 times the size
+of the terms of dF(tA)/dt at t = 1. The last two keep a run to infinity, where F is flat, from passing as stationary.
+All values are balls, which are numbers with a proved error bound (core/balls.py).
 
 F > 0 at every metric, because the prediction is too small at a point with the largest target. If the nearest neighbours
 of all points have the targets of their points, F tends to 0 along multiples of the metric. Then no metric attains the

@@ -5,8 +5,9 @@ The step is the minimization of a convex function of the metric Q that is at lea
 Write yhat_i - y_i = P_i - N_i, where P_i sums p_ij |y_j - y_i| over y_j > y_i, and N_i over y_j < y_i. Then
     F = sum_i P_i^2 + N_i^2 - 2 P_i N_i,     log P_i = log sum_j |y_j - y_i| e^-D_ij - log sum_k e^-D_ik.
 Both logarithms of sums are convex in Q. In P_i^2 and N_i^2, the second logarithm is replaced by its tangent b_i at Q0.
-The function -2 exp is concave, so -2 P_i N_i is replaced by its tangent in log P_i N_i. There, the first logarithms of
-P_i and of N_i are replaced by their tangents at Q0; a_i is the sum of these two tangents.
+The term -2 P_i N_i is a concave function of log P_i N_i, namely -2 exp. It is replaced by its tangent, which is linear
+in log P_i N_i = log P_i + log N_i. In this linear function, the first logarithm of log P_i and that of log N_i are
+replaced by their tangents at Q0; a_i is the sum of these two tangents.
 """
 
 from __future__ import annotations

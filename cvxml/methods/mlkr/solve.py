@@ -129,7 +129,7 @@ def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
 class Run:
     """One descent from one start, and its state: the map A (m, r) of the points Y (n, r) = `Instance.at.Y`, and F at A.
 
-    name: the start. value: F.
+    name: the name of the start. value: F at A.
     """
 
     name: str

@@ -130,7 +130,7 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 
 
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
-    """The measures of a ranking: return the loss Delta(q, y) of the ranking y of a query q, 1 minus its measure.
+    """The measures of a ranking: return the loss Delta(q, y) = 1 - measure, for the ranking y of a query q.
 
     measure: one of `MEASURES`. k: number of places that count for precision and ndcg. plus: the points relevant to q.
     y: all points other than q, relevant or not, best first.
@@ -403,8 +403,9 @@ class MLR(ConvexMethod[Instance]):
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """Solve `problem` of the module by row generation with the cvxpy back end `solver`, then `dual`.
 
-        Each round adds the worst ranking of each query, if it is worse than all its rankings so far. The rounds end
-        when the added rankings would change the objective by at most `VIOLATED` times the objective.
+        Each round finds the worst ranking of each query. This ranking is added if its slack is larger than that of all
+        rankings listed for the query. The rounds end when the new rankings raise the objective by at most `VIOLATED`
+        times the objective.
         """
         n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
         listed: Listed = [[] for _ in range(n)]
@@ -452,8 +453,8 @@ class MLR(ConvexMethod[Instance]):
     ) -> Exact:
         """The exact interval that contains the optimum, from the lower bound of `dual` to the objective at M (d, d).
 
-        The dual variables are only moved into their domain, and not scaled. root: R with R R^T near M, if known. hint:
-        unused.
+        The dual variables are moved into their domain. Unlike in `exact`, they are not scaled to improve the bound.
+        root: R with R R^T near M, if known. hint: unused.
         """
         return self.member(given).exact(M, dual, root, as_stored=True)
 

@@ -203,7 +203,7 @@ class _Iterate:
         return Cuts(rows.place, rows.loss, (V + V.transpose(0, 2, 1)) / 2, rows.order)
 
     def metric(self) -> FloatArray:
-        """The best metric so far; the zero matrix if the objective is not larger there."""
+        """The best metric so far, or the zero matrix if the objective at 0 is not larger than at this metric."""
         at = self.solver
         zero = self.at_zero - at.bound <= max(at.objective - at.bound, 0.0)
         M: FloatArray = (0 * at.best if zero else at.best) / self.scale**2

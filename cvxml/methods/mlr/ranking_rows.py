@@ -84,8 +84,8 @@ class Rankings:
     def all_swapped(self) -> Any:
         """(m,) True if no ranking of the query has a larger loss.
 
-        This is the case if each relevant point adds as little to the measure as it would behind all irrelevant points.
-        The float table `Alike.earned` decides this without error, because two of its entries are equal if and only if
+        The loss is the largest possible if every relevant point adds the same to the measure as behind all irrelevant
+        points. The float table `Alike.earned` decides this without error: two of its entries are equal if and only if
         the exact entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
@@ -128,9 +128,9 @@ class Rankings:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """Return the matrix G = sum_t a_t (psi(q, y*) - psi(q, y)), for the dual variables a_t of some rankings t.
+        """Return G = sum_t a_t (psi(q, y*) - psi(q, y)), for the dual variables a_t of some rankings t.
 
-        It is given as weights of pairs (query, point), each pair once.
+        G is returned as a list of pairs (query, point), each pair once, with their weights.
         """
         place = self.place[duals.key]
         pairs, weights = [], []

@@ -6,5 +6,5 @@ algorithm1.py    What does the paper compute? The objective by loops, the interm
 solver.py        How is it solved? The compact dual in floats, by gradient and Newton steps.
 interior.py      How is it solved if features differ much in scale? An interior-point method, which solver.py calls.
 misreadings.py   Which mistakes are recognised? misreadings_problem.py has the duals of four of them, in cvxpy.
-method.py        How does the package call all this, and how is it proved? The class MLSVM, as a sum of family terms.
+method.py        How does the package call all this? The class MLSVM. cvxml/family proves its lower bounds.
 """

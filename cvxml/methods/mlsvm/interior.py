@@ -32,7 +32,7 @@ from cvxml.solvers.scaling import Scaling
 
 
 class NeighborRows(Rows):
-    """The rows of the module docstring. A `State` has two pairs: u and w with their slacks, and r with its slack xi.
+    """The rows of the module docstring. A `State` has two pairs of arrays: u and w with their slacks, and r with xi.
 
     edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding.
 
@@ -107,7 +107,7 @@ class NeighborRows(Rows):
         return self.image(self.duals(at))[None]
 
     def enter(self, at: State) -> State:
-        """Compute the slacks from A, hi and lo, and the quotients of dual variables and slacks."""
+        """Return `at` with slacks computed from its A, hi and lo; store the quotients of dual variables and slacks."""
         (v, _), (r, _) = at.pairs
         hi, lo = np.split(at.free, 2)
         slack, xi = self._slack(self.distances(at.M[0]), hi, lo), 1 + lo - hi
@@ -127,10 +127,10 @@ class NeighborRows(Rows):
         return np.concatenate([F.reshape(-1, F.shape[2]), (mean_u - mean_w) * np.sqrt(between)[:, None]])
 
     def _parts(self, rests: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the steps of v (rows, K), which holds u and w, and of r (rows,), if their slacks do not change.
+        """Return four arrays: the steps of v (rows, K) and r (rows,) if the slacks do not change, and two residuals.
 
-        Then cap - r - sum u and cap - r - sum w after these steps, (rows,) each. rests: the wanted changes of the
-        products of the pairs.
+        v holds u and w. The residuals (rows,) are cap - r - sum u and cap - r - sum w after these steps. The final
+        steps make them 0. rests: the wanted changes of the products of the pairs.
         """
         g_v, g_r = self._padded(rests[0]) / self.slack, rests[1] / self.xi
         rest = self.cap - self.r - g_r

@@ -233,8 +233,8 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
     """Return the problem as a regularizer and a loss (`Spread`), with one group of rows for each usable point.
 
-    regularizer: lam/2 ||A||^2, which also holds the points. N: the targets and impostors. number: the type of the
-    constant 1/n, float or Fraction.
+    regularizer: lam/2 ||A||^2; the points are its field X. N: the targets and impostors. number: float, or Fraction for
+    exact arithmetic; the constant 1/n is of this type.
     """
     index, near = N.pairs
     group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)

@@ -398,7 +398,7 @@ def _bound(
     """Return the lower bound of the misreading `kind` in the module docstring, at u and w made feasible.
 
     u and w have a number for each pair, in the order of the lists in N. A (d, d): the metric, used only for "once"
-    (off-diagonals). There it gives S, because lam (A + diag A)/2 = G + S at the optimum.
+    (off-diagonals). At the optimum of this misreading G + S = lam (A + diag A)/2, so S is computed from A and G.
     """
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0

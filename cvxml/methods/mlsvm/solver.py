@@ -10,10 +10,10 @@ The metric of v is A = P_+(G) / lam. The limit 1/n is called the cap. The base c
 has the gradient and Newton steps for such problems. A point `At` is a feasible v with the eigenvalues of its G, the
 distances in its A, and its gap.
 
-`search` solves it on X / scale with lam / scale^4, which is the same problem. If the features differ much in scale,
-gradient steps find the active constraints only after very many iterations. After 100 steps or more the interior-point
-method (interior.py) takes over. It needs about 40 iterations for any scaling, but rounding in its equations limits its
-accuracy. Then the gradient and Newton steps go on from the best point.
+`search` solves the dual for X / s with lam / s^4, which is the same problem; s is a power of two. If the features
+differ much in scale, gradient steps find the active constraints only after very many iterations. After 100 steps or
+more the interior-point method (interior.py) takes over. It needs about 40 iterations for any scaling, but rounding in
+its equations limits its accuracy. Then the gradient and Newton steps go on from the best point.
 
 A function `prove` certifies a metric with its dual variables. A "dual" is a dictionary of dual variables by name.
 """
@@ -52,7 +52,9 @@ Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its
 def search(
     p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
 ) -> Found:
-    """Return a metric and its dual variables. If the gap is not proved to be within tol, it is at most that of A = 0.
+    """Return a metric and its dual variables. If tol is not proved, it is the metric with the smallest proved gap.
+
+    The candidates are the result of the solver, A = 0, and for a tiny lam the metrics of `_path_to`.
 
     tol: relative gap at which the search may stop. max_iter: number of gradient steps, Newton rounds and interior-point
     iterations. start: the metric and the dual variables of another solution.
@@ -102,7 +104,7 @@ def zero_metric(p: Instance) -> Found:
 
 
 def metric_of(p: Instance, dual: Dual) -> FloatArray:
-    """A = P_+(G) / lam (d, d), the metric of dual variables of this solver."""
+    """A = P_+(G) / lam (d, d), the metric of `dual`, which has a "u" or "w" for every pair, as `search` returns it."""
     scale = unit_scale(p.X)
     problem = CompactDual(p.X / scale, p.N, scaled_lam(p.lam, scale))
     return problem.at(problem.start(dual)).metric() / scale**2
@@ -212,7 +214,7 @@ class Progress:
     def done(self, at: At, phase: str, iteration: int) -> bool:
         """Record the point `at`, and return True if the solve is done.
 
-        This is so if the gap is at most tol/2 times the scale, or if A = 0 is optimal up to rounding.
+        This is so if the gap is at most tol/2 times lam/2 ||A||^2, or if A = 0 is optimal up to rounding.
 
         phase, iteration: the kind and the number of the step, for the history.
         """
@@ -243,9 +245,10 @@ def solve_dual(
     max_iter: int,
     callback: Callback = None,
 ) -> tuple[At, Status, Progress]:
-    """Minimise the compact dual from the best of some feasible `starts` until gap <= tol/2 * scale.
+    """Minimise the compact dual from the best of the feasible `starts`, (rows, K) each, until the gap is small.
 
-    Returns the point with the smallest gap, the status, and the history.
+    Small: at most tol/2 times lam/2 ||A||^2. Returns the point with the smallest gap, the status, and the `Progress`,
+    which has the history.
     """
     progress = Progress(problem, tol, callback)
     best = min((problem.at(v) for v in starts), key=lambda at: at.value)
@@ -378,10 +381,10 @@ class CompactDual(ConeDual):
     def descend(self, at: At, step: float) -> FloatArray:
         """Return the new v (rows, K) after a projected gradient step from `at`.
 
-        step: the length of the step, before it is multiplied by the factor of each row (class docstring). In the
-        negative gradient, an impostor has 1 - D and a target has D, with the squared distance D. If D is far below 1,
-        the digits of D are lost in 1 - D. So 1 is replaced by max D + 4 cap / (length of the step of the row), if this
-        is smaller. It is large enough to move the row to the cap, and the projection is the same for both numbers.
+        The step of a row has the length `step` times the factor of the row (class docstring). In the negative gradient,
+        an impostor has 1 - D and a target has D, with the squared distance D. If D is far below 1, the digits of D are
+        lost in 1 - D. So 1 is replaced by b = max D + 4 cap / (length of the step of the row), if b is below 1. Both 1
+        and b are so large that the row moves to the cap, so the projection is the same.
         """
         steps, D = step * self.steps, at.margins
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)

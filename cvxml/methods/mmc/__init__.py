@@ -104,11 +104,11 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The dual of the problem as a minimization: that of -sum sqrt(D). It is a maximization with the same optimum.
+    """The dual of the problem as a minimization: maximize -(sum_t 1 / c_t + budget mu) / 2 over c and mu.
 
-    Variables: "c" (q,), one for each dissimilar pair with different points, and the number "mu" for the budget. A pair
-    of equal points has distance 0 in every metric. budget: the right side of (7). The optimal c for a budget b is the
-    optimal c for the budget 1, divided by sqrt(b).
+    Its maximum is the minimum of -sum sqrt(D). Variables: "c" (q,), one for each dissimilar pair with different points,
+    and the number "mu" for the budget. A pair of equal points has distance 0 in every metric. budget: the right side of
+    (7). The optimal c for a budget b is the optimal c for the budget 1, divided by sqrt(b).
     """
     import cvxpy as cp
 
@@ -446,7 +446,7 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     """Return the problems that implementations of MMC solve by mistake, by name, for a full or a diagonal metric.
 
     Some solutions are multiples of the solution of MMC: the metric is scaled back and then judged on MMC. Some problems
-    are MMC with other differences in the budget or in the objective: they are solved and certified like MMC.
+    are MMC with other pairs of points in the budget or in the objective: they are solved and certified like MMC.
     Two problems have the same budget and another objective. Their bounds use mu, the largest eigenvalue of
     C(c) = sum_t c_t X_t relative to S, for q dissimilar pairs t with X_t = X_ij:
         squared   max sum_t D_t      <=  mu for c = 1 (Fisher's discriminant); an optimum has rank one
@@ -526,10 +526,10 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
 
 
 def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
-    """Return 1/b, the factor from a metric with the budget b to one with the budget 1.
+    """Return 1/b, the factor that turns a solution with the budget b into a solution with the budget 1.
 
-    b is `share` times the sum of |x_i - x_j|^2 over the similar pairs, the sum in the metric I. The second argument is
-    not used.
+    b is `share` times the sum of |x_i - x_j|^2 over the similar pairs. The identity matrix uses this sum as its budget.
+    The second argument is not used.
     """
     return 1 / (share * float(np.sum(p.similar**2)))
 
@@ -559,8 +559,8 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
     """Return an upper bound of the largest eigenvalue of C(c) = sum_t c_t X_t relative to S, inf if it is not proved.
 
-    c (q,): a weight for each dissimilar pair t. If A is diagonal, the bound is of the largest quotient of a diagonal
-    entry of C(c) and that of S.
+    c (q,): a weight for each dissimilar pair t. If A is diagonal, the quotients C(c)_kk / S_kk of the diagonal entries
+    replace the eigenvalues.
     """
     return -method.member(p).regularizer.bound(Weights(p.pairs.dissimilar, c)).value
 
@@ -576,7 +576,8 @@ def _within(p: Instance, A: FloatArray) -> float | None:
 def _squares(method: MMC, question: Question, p: Instance) -> float:
     """Return the relative gap of the refuted metric in: max sum D over dissimilar pairs, with the budget of MMC.
 
-    inf if the metric is not feasible, or if it may be optimal by chance.
+    inf if the metric is not feasible. Also inf if the gap is above `NOT_BY_LUCK` and the optimum is not unique, because
+    then a metric may be near an optimum by chance.
     """
     spent = _within(p, question.metric)
     if spent is None:
@@ -593,9 +594,9 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
 
     The budget is: sum of D over dissimilar pairs = 1. The metric is first scaled to it. The objective is concave, so an
     optimum has rank one, v v^T. Let e run over the similar differences, and let C be the sum of X_ij over dissimilar
-    pairs. Up to its length, v maximizes v^T C v subject to sum |v^T e| <= 1. The maximum is at a vertex: d - 1
-    independent e are orthogonal to v. If the metric must be diagonal, v has a single nonzero entry at a vertex. All
-    vertices are tried.
+    pairs. Up to its length, v maximizes v^T C v over the polytope sum |v^T e| <= 1. The maximum is at a vertex of this
+    polytope, where d - 1 independent e are orthogonal to v. If the metric must be diagonal, v has a single nonzero
+    entry at a vertex. All vertices are tried.
 
     Returns inf if there are more than `MOST_VERTICES`, if the e do not span the space, or if the metric is not
     feasible.
@@ -635,8 +636,8 @@ def _simple(p: Instance, mu: float) -> bool:
 def _logs(method: MMC, question: Question, p: Instance) -> float:
     """Return the gap of the refuted metric in: max sum log D over dissimilar pairs, divided by the number of pairs.
 
-    The budget is that of MMC. A factor e^s of the metric changes the objective by s times the number of pairs. inf if
-    the metric is not feasible, or if a dissimilar pair has distance 0.
+    The budget is that of MMC. Multiplying the metric by e^s adds s times the number of pairs to the objective. So the
+    result is the s that closes the gap. inf if the metric is not feasible, or if a dissimilar pair has distance 0.
     """
     spent = _within(p, question.metric)
     D = quadratic(p.dissimilar, question.metric)

@@ -2,8 +2,8 @@
 
 The problem is to minimize -sum sqrt(D_A) over the dissimilar pairs, for metrics A with a budget: the sum of D_A over
 the similar pairs is at most 1. D_A is the squared distance in A. The dual variables follow from a metric:
-a_t = 1 / (2 sqrt(D_t)) for each dissimilar pair t, where sqrt(D_t) has a lower limit, `floor`. Any a > 0, so also a
-rounded a, prove for every A in the budget (theorem.py)
+a_t = 1 / (2 sqrt(D_t)) for each dissimilar pair t, where sqrt(D_t) has a lower limit, `floor`. Every a > 0, even
+a rounded one, gives a bound for all A within the budget (theorem.py):
 
     sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
 

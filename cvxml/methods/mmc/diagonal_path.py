@@ -3,11 +3,12 @@
     min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,    F_tk = (x_i - x_j)_k^2 / S_kk for the pair of row t.
 
 Rows t are the dissimilar pairs i, j. S_kk is the sum of (x_i - x_j)_k^2 over the similar pairs. a_k / S_kk is the
-weight of feature k, before the metric is divided by its use of the budget (budget_path.py). On the path a_k z_k = rho,
-where z is the gradient.
+weight of feature k, before the metric is divided by its use of the budget (budget_path.py). z (d,) are the dual
+variables of a >= 0. On the path, z is the gradient of the objective, and a_k z_k = rho.
 
-If each a_k changes to a_k (1 + u_k), D_t changes relatively by at most max |u_k|. So the third derivative is at most
-3/2 max |u_k| times the second. Newton steps behave as if the objective had only the logarithms of the barrier.
+If each a_k changes to a_k (1 + u_k), D_t changes relatively by at most max |u_k|. So the third derivative of the
+objective along u is at most 3/2 max |u_k| times the second. For the barrier -sum log a_k the factor is 2 in place of
+3/2. So Newton steps converge as they do for the barrier alone.
 """
 
 from __future__ import annotations
@@ -59,10 +60,10 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
 
 
 def _share_left(complement: FloatArray, u: FloatArray) -> float:
-    """Return the cube of the share of a^T z that a step toward rho = 0 would leave (Mehrotra); at least 1e-4.
+    """Return the cube of the share of a^T z that would be left after a step toward rho = 0; at least 1e-4.
 
-    The next rho is at least the mean of a_k z_k times the result. complement (d,): a_k z_k. u (d,): the relative step
-    of a.
+    This is Mehrotra's rule: the next rho is at least the mean of a_k z_k times the result. complement (d,): a_k z_k. u
+    (d,): the relative step of a toward rho = 0. The step of z follows from u, and both stop before the boundary.
     """
     change = -complement * (1 + u)  # a dz: the change of a z that is due to z
     longest = [float(np.min(-1 / v[v < 0], initial=math.inf)) for v in (u, change / complement)]

@@ -7,7 +7,8 @@ Step. At Q0, let w_ij = s_ij p_ij / p_i, and c_i = 1 for g or c_i = p_i for f. T
 
     S(Q) = const + sum_i c_i [ log sum_k e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> + sum_j w_ij log(w_ij / s_ij) ].
 
-It is at least the objective everywhere, and equal to it at Q0. For rows q_i of the simplex, with H the entropy,
+const is 0 for g, and sum_i p_i (log p_i - 1) at Q0 for f. The step is at least the objective everywhere, and equal to
+the objective at Q0. For rows q_i of the simplex, with H the entropy,
 
     S(Q) >= const + sum_i c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij  is psd.
 
@@ -28,9 +29,9 @@ Stationarity, in units of the objective, in coordinates where the points have un
     dc_residual        max(trace Q, 1) max(0, -smallest eigenvalue of G): the first-order decrease by using an unused
                        row of A; 0 if A has no unused row, so that its rank cannot grow
 
-Rounding. rows.py bounds the errors of the distances and of everything computed from them. `rounding` covers the
-objective, and for the step the gap. gradient and dc_residual include their rounding errors. The rounding error of Z is
-subtracted before Z is called psd.
+Rounding. rows.py bounds the errors of the distances and of everything computed from them. In the certificate of the
+objective, `rounding` bounds the error of the objective; in that of the step, the error of the gap. gradient and
+dc_residual include their rounding errors. The rounding error of Z is subtracted before Z is called psd.
 
 A partner of a point i is a point j with s_ij > 0. If every point has one partner, -g is convex in Q and equal to the
 step, and the kind of the certificate is "global". We compute from differences of points, one row at a time (rows.py),
@@ -72,9 +73,10 @@ BLURRED = 1e-3  # a larger rounding error of the points, relative to their sprea
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     """Return the certificate of `Q` (d, d): kind "stationary", or "global" if the problem is convex.
 
-    dual: any symmetric matrices "R" and "interior" (d, d); ignored if the rank is limited, because no step is certified
-    then. If Q is slightly infeasible, the nearest metric is judged; eigenvalues beyond the allowed rank count as
-    rounding. Raises ValueError for an array of another shape, or with entries near overflow.
+    dual: any symmetric matrices "R" and "interior" (d, d), for the bound of the step. If the rank is limited, there is
+    no bound of a step, and `dual` is ignored. If Q is slightly infeasible, the nearest metric is judged; eigenvalues
+    beyond the allowed rank count as rounding. Raises ValueError for an array of another shape, or with entries near
+    overflow.
     """
     # after an overflow `rounding` is infinite, and the certificate proves no bound
     with np.errstate(over="ignore", invalid="ignore"):

@@ -289,7 +289,7 @@ class Iterate:
 
     @property
     def change(self) -> float:
-        """max(|A|, 1) |dF/dA|: to first order, the change of the objective F by a change of A of relative size 1."""
+        """max(|A|, 1) |dF/dA|: the largest first-order change of the objective F if A moves by max(|A|, 1)."""
         return max(float(np.linalg.norm(self.A)), 1.0) * float(np.linalg.norm(self.gradient))
 
 

@@ -18,7 +18,8 @@ one and the trivial bound, which uses that p_i is at most the largest s_ij.
 If the allowed rank is less than that of the points, the first-order step is bounded (family/stationary/stationary.py).
 
 In the functions, `points` are integers, and points * 2^at are the points minus the first one. `found` has the `Row` of
-each usable point, a point i with some s_ij > 0. `basis` lists features with independent columns that span all columns.
+each usable point, a point i with some s_ij > 0. `basis` is a list of features. Their columns of `points` are linearly
+independent, and span all columns.
 """
 
 from __future__ import annotations

@@ -134,7 +134,8 @@ def instance(
 def check_similarity(similarity: Any, n: int) -> FloatArray:
     """Return s (n, n), finite, >= 0, with zero diagonal. Raises ValueError for any other input.
 
-    Also raises it if each row is constant off the diagonal, and for positive entries outside 1e-15 to 1e15.
+    Every positive entry must be from 1e-15 to 1e15. In at least one row, the entries off the diagonal must not all be
+    equal; otherwise every metric has the same objective.
     """
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):

@@ -190,8 +190,8 @@ class NCA(StationaryMethod[Instance]):
         limited, it limits the gradient times max(|A|, 1) instead.
         max_iter: iterations from each start. init: the starts; if `start` is given, its metric replaces them. callback:
         called after each step.
-        Warns (UserWarning) if some points have no partner. If no metric attains the supremum, the status is
-        NOT_ATTAINED or AT_INFINITY.
+        Warns (UserWarning) if some points have no partner. The status is NOT_ATTAINED if the result shows that no
+        metric attains the supremum. It is AT_INFINITY if the run only seems to tend to infinity.
         """
         if solver != "fast" and given.m < given.X.shape[1]:
             raise ValueError(
@@ -213,7 +213,8 @@ class NCA(StationaryMethod[Instance]):
     ) -> tuple[FloatArray, Dual]:
         """Return a metric that is not worse than M, by descent, and dual variables of the convex step at M.
 
-        tol: the tolerance of the descent, relative to the scale (certify.py). early: stop after a hundred iterations.
+        The dual variables belong to the given M, not to the returned metric. tol: the tolerance of the descent,
+        relative to the scale (certify.py). early: stop after a hundred iterations.
         """
         return Solver(given).improve(M, tol, early)
 

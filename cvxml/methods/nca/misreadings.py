@@ -63,7 +63,7 @@ class Rows(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The contribution of a block of b points to the F of a mistake, to its bound and to its limit; and M (b, n)."""
+    """The parts of F, of the bound of F and of the limit of F that belong to a block of b points; and M_ij (b, n)."""
 
     value: float
     bound: float

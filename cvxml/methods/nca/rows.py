@@ -10,9 +10,10 @@ M^T x. `error` of a row bounds how far each distance D is from e^T Q e, with e t
 
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
 
-rest is the norm of Q - M M^T, and h the rounding error of an image. The last two terms also cover the squares, and the
-exponentials and logarithms of the softmax. We split points and M into parts with so few bits that the products of the
-leading parts are summed exactly in any order. So h and the rounding error of rest are far below eps times the sizes.
+rest is the norm of Q - M M^T, and h the rounding error of an image. The last two terms cover the rounding of the
+squares in D, and of the exponentials and logarithms of the softmax. We split points and M into parts with so few bits
+that the products of the leading parts are summed exactly in any order. So h and the rounding error of rest are far
+below eps times the sizes.
 
 Everything else. The error of log sum_k e^-D_k is at most log sum_k p_k e^error_k. If all partners of i have the same
 s_ij, then w_ij - p_ij for a partner j is w_ij times the sum of p_ik over the k that are not partners. This product
@@ -70,7 +71,7 @@ class Points:
 
     Here p_k, w_k, s_k and D_k stand for p_ik, w_ik, s_ik and D_ik. rows (b,): the points. D, of_D (b, n): squared
     distances to all points, and bounds of their errors. s (b, n): the similarities. error (b, n): bounds that also
-    cover the exponentials and logarithms. An attribute of_x holds bounds of the errors of x.
+    cover the exponentials and logarithms. A name with `of_` is a bound of the error: `of_log_w` is that of `log_w`.
     """
 
     def __init__(self, rows: IntArray, D: FloatArray, of_D: FloatArray, s: FloatArray, criterion: str):
@@ -217,7 +218,7 @@ def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
 
 
 def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
-    """A bound of the error of e^logs if `logs` has errors up to by >= 0: e^(logs + by) - e^logs, more if by > 1."""
+    """Bound the error of e^logs for errors up to by >= 0 of logs: e^(logs + by) - e^logs; for by > 1, e^(logs + by)."""
     with np.errstate(over="ignore", invalid="ignore"):
         found: FloatArray = np.exp(logs) * np.expm1(np.minimum(by, 1.0))
         if not (by <= 1.0).all():
@@ -244,7 +245,8 @@ class FirstOrder(NamedTuple):
     least: the smallest eigenvalue of dF/dQ minus its rounding error, if a row of A is unused, so that the rank of A can
     grow; else 0. slope: dF(tA)/dt at t = 1.
 
-    turns: the sum of the absolute values of the terms of the slope; if |A| is less than 1, that at |A| = 1.
+    turns: the sum of the absolute values of the terms of the slope. If 0 < |A| < 1, this sum is divided by |A|^2, which
+    makes the distances as large as for |A| = 1.
     """
 
     value: tuple[float, float]  # `Metric.value`
@@ -325,7 +327,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """F = -f or -g, and a bound of its error. It includes the rounding error of `Instance.bound`, a bound of F."""
+        """F = -f or -g, and a bound of its error. The error bound is large enough for F - `Instance.bound`, too."""
         return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
@@ -430,5 +432,5 @@ def _by_halves(terms: FloatArray) -> FloatArray:
 
 
 def finite(rounding: float) -> float:
-    """Return a bound of rounding errors that can be saved: 1e300 in place of a larger number, inf or NaN."""
+    """Return `rounding` as a finite number, so that it can be saved: 1e300 in place of a larger number, inf or NaN."""
     return rounding if rounding < 1e300 else 1e300

@@ -319,9 +319,11 @@ class Solver:
         max_iter: int,
         callback: Callable[[Step], None] | None = None,
     ) -> Run:
-        """Descend from A until it is stationary (to the share `SHARE` of tol), F is near its bound, or no step helps.
+        """Descend from A until the metric is nearly stationary, F is near its lower bound, or no step helps.
 
-        name: that of the start.
+        Nearly stationary: `Iterate.change` is at most `SHARE` * tol times the distance of F to its lower bound. If the
+        limit of F along the multiples of A is known and nearer, the distance to this limit replaces it. Rows of A are
+        added while this clearly lowers F. name: that of the start.
         """
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
@@ -386,7 +388,8 @@ class Solver:
     def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
         """Return dual variables of the convex step at Q (d, d), the metric of a run.
 
-        Both, "R" and "interior", are Q, without a search, if the rank is limited or the supremum is at infinity.
+        If the run has stored them, these are returned. Otherwise `dual` finds them. But if the rank is limited or the
+        supremum is at infinity, "R" and "interior" are both Q.
         """
         if run.dual is not None:
             return run.dual
@@ -428,9 +431,9 @@ class Solver:
     def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
         """Return the dual variables "R" and "interior" of the convex step at Q = A^T A.
 
-        R: the A that minimizes the step; the dual variable "R" is its metric R^T R. "interior" is the metric that
-        minimizes the step with a slightly smaller matrix T (descent.py), so that its matrix Z (certify.py) is positive
-        definite.
+        The argument R is a root: R^T R nearly minimizes the step, and the dual variable "R" is this metric. "interior"
+        is the metric that minimizes the step with a slightly smaller matrix T (descent.py). Then its matrix Z
+        (certify.py) is positive definite. Several sizes of T are tried, and the pair with the least gap is returned.
         """
         step = self.pairs.hold(A)
         best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
@@ -448,8 +451,9 @@ class Solver:
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
         """Return a metric that is not worse than Q, and dual variables of the convex step at Q.
 
-        early: stop after a hundred iterations. Both dual variables are Q in three cases: the rank is limited, the
-        supremum is at infinity, or the time limit ends the descent or the step.
+        The dual variables belong to the given Q, not to the returned metric. "R" and "interior" are both Q if the rank
+        is limited, if the supremum is at infinity, or if the descent or the step is interrupted or runs out of time.
+        early: stop after a hundred iterations.
         """
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
@@ -473,8 +477,9 @@ class Solver:
     def minimise_step(self, A: FloatArray, step: Held, tol: float) -> FloatArray:
         """Return an A that nearly minimizes a convex step, by a descent of at most `STEP_ITERATIONS` iterations.
 
-        The descent starts at A. It stops if `Iterate.change` is at most tol <T, A^T A>. step: the constants c and T of
-        the step (descent.py).
+        step: the step sum_i c_i log sum_{k != i} e^-D_ik + <T, A^T A>, given by its constants c_i and T (r, r)
+        (descent.py). The descent starts at A. It stops when a change of A as large as A itself, or as large as 1 if |A|
+        < 1, changes the step by at most tol <T, A^T A> to first order.
         """
 
         def enough(point: Iterate) -> bool:
@@ -496,8 +501,9 @@ def literal_cccp(
 ) -> Run:
     """Run CCCP from A through the back end `solver`, "clarabel" or "scs".
 
-    name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops if the
-    certificate proves tol for the step at the metric, if the back end does not lower the objective, or at infinity.
+    name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops in
+    three cases: the certificate proves tol for the step at the metric, the back end does not lower the objective, or
+    the metric shows that no metric attains the supremum.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step

@@ -194,7 +194,8 @@ class Blocks(Frobenius):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
         """r(G) as a fraction, the sum of the bounds of the blocks.
 
-        hint (m d, r): its d rows for block b are a matrix L with L L^T near P_+(-G_b); computed by default.
+        hint (m d, r): its d rows for block b are a matrix L with G_b + L L^T near P_+(G_b), so L L^T is near P_+(-G_b).
+        By default L is computed.
         """
         hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
         exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]

@@ -215,9 +215,10 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """Return the size of the cvxpy problem, as a number of constraints with full matrices (m d, m d).
+        """Return the size of the cvxpy problem as ceil(t / m), for t triplets and m basis metrics.
 
-        It is ceil(t / m) for t triplets, because the constraint of a triplet has coefficients in m blocks (d, d) only.
+        The size is counted in constraints with coefficients (m d, m d). The constraint of a triplet has m coefficients
+        (d, d), so m triplets count as one such constraint.
         """
         return -(-given.count // given.m)
 
@@ -317,9 +318,10 @@ class PLML(TripletMethod[Instance]):
         return (*super().derived(given), *anchors, *weights)
 
     def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
-        """Return a message if the stored parameter `name` does not follow from the other `params`; else empty.
+        """Return a message if the stored parameter `name` is not the result of the other `params`; else empty.
 
-        Anchors are computed again and compared. Weights are judged by the bound of their own problem.
+        Anchors are computed again by k-means and compared. Weights are accepted if they are proved optimal within
+        `WELL` in their own problem.
         """
         if name == "anchors":
             drawn = k_means(given.X, given.m, given.random_state)

@@ -20,7 +20,8 @@ from cvxml.methods.plml.instance import Instance, instance
 def _weights(change: Callable[[Instance], FloatArray]) -> Any:
     """Return the misreading in which change(instance) gives other weights (n, m).
 
-    It gives None, which means that it does not apply, if these equal the weights of the problem.
+    The misreading is a function of the question. The function returns None, which means "does not apply", if the other
+    weights equal those of the problem.
     """
 
     def value(question: Question) -> Any:

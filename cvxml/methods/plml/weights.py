@@ -115,7 +115,7 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
 
 
 def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
-    """The certificate of weights W (n, m), with the lower bound from V (n, m), by default V = W. Its scale is g(W)."""
+    """The certificate of weights W (n, m), with a lower bound from V (n, m), by default W. Gaps are relative to g(W)."""
     V = W if V is None else V
     simplex, distance = _on_simplex(W)
     value, bound = exact_objective(given, simplex), exact_bound(given, V)
@@ -287,8 +287,9 @@ class _Gradients:
     def newton(self, W: FloatArray) -> FloatArray:
         """The step (n, m) to the minimum of g if only the free weights change and rows keep their sums.
 
-        Positive weights are free: they span the face of W. A weight of 0 is also free if g decreases when this weight
-        grows and the largest weight of its row falls by the same amount. The step may leave the simplices.
+        Positive weights are free. A weight of 0 is also free if g decreases when this weight grows and the largest
+        weight of its row falls by the same amount. The largest weight of a row takes up the changes of the other free
+        weights. The step may leave the simplices.
         """
         (n, m), slope = W.shape, self.gradient(W)
         leader = W.argmax(axis=1)

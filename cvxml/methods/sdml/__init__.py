@@ -167,8 +167,9 @@ def signed_sum(p: Paired) -> Any:
 
 
 def _half_of_the_prior(T: Any, M_0: FloatArray) -> float:
-    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T; 1 if T is 0. Then S - M_0^-1 / 2 is psd.
+    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T and the spectral norm; 1 if T is 0.
 
+    With this eta, S - M_0^-1 / 2 is psd.
     T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals. Raises ValueError if the
     norm is outside the range of floats.
     """
@@ -300,9 +301,10 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
-    """Return the misreading with the parameters that change(instance) returns, and the same eta.
+    """Return the misreading with the parameters that change(instance) returns.
 
-    It does not apply if `change` returns None. sentence: the text for the report.
+    The eta is that of the user, or its default for the user's data, unless change(instance) has an eta. The misreading
+    does not apply if `change` returns None. sentence: the text for the report.
     """
 
     def other(question: Question) -> OtherProblem | None:

@@ -55,7 +55,11 @@ class Point:
         return (np.abs(self.U) >= self.box.w) & (self.M * self.U >= 0)
 
     def newton(self) -> Point:
-        """The point after one Newton step with a line search; self if no step length gives an improvement."""
+        """The point after one Newton step with a line search; self if no step length is accepted.
+
+        A step is accepted if log det W grows by a share of its predicted growth. If the predicted growth is so small
+        that rounding hides it, a step that halves the gap is accepted too.
+        """
         w, M = self.box.w, self.M
         free = ~self.at_bound()
         D = _newton_direction(M, free)

@@ -14,14 +14,15 @@ a_ih of a point sum to at most C, and the rest of C is on h*_i. Files store the 
 rows for a leaf of its tree: there known_i holds the settled members of h*_i, and exchanges have dual variables too.
 
 The sets are too many to list. The rows are those of a few sets, with the worst set of each point at W among them. So
-their objective at W is that of all sets, and their dual variables are feasible for all sets.
+the objective at W with these rows is the objective with all sets. Dual variables of these rows are feasible for all
+sets, with 0 for the others.
 
 Rounding of the inferences. `nearest` compares products of images of the points under a root T of W. The product of i
 and j has an error of at most rho_i + rho_j. Let `low` be lower bounds of the distances from i to the k + 1 candidates
 of a class. A point that is no candidate has a product at least as large as theirs, so its distance is at least
-u = max low - 2 (rho_i + max rho). The distance of the t-th nearest point is then at least the t-th of min(low, u). The
-cheapest sets at these distances cost at most as much as the cheapest sets there are. `Inferred.error` bounds the error
-of F.
+u = max low - 2 (rho_i + max rho). The distance of the t-th nearest point is then at least the t-th of min(low, u).
+These lower bounds of the distances give lower bounds of the costs of the cheapest sets. `Inferred.error`, a bound of
+the error of F, follows from them.
 
 W = 0 has no scale for a relative error, so rational arithmetic decides if it is optimal for its step. The step is
 strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0 is proved.
@@ -315,9 +316,9 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
-    """Return bounds (n,) of the error of each point's loss, if other sets are better than `latent` and `worst`.
+    """Return bounds (n,) of the error of each point's loss, which is computed from its sets in `latent` and `worst`.
 
-    Such sets may exist, because the k nearest points at W (d, d) are found by rounded products.
+    Other sets may be slightly better, because the k nearest points at W (d, d) are found by rounded products.
     """
     view = Frobenius(p.X, 2.0).judge(W).view
     error, k = _error_products(p.X, W), p.k

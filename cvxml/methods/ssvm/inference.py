@@ -216,9 +216,9 @@ def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """Return the cheapest set of H_r(tau) for each point, with a class r (n,) for each, and its cost.
+    """Return the cheapest set of H_r(tau) for each point, and its cost.
 
-    near: the nearest points. Raises ValueError if a point has no such set.
+    near: the nearest points. r (n,): a class for each point. Raises ValueError if a point has no such set.
     """
     found = table(near.D, tau, r[:, None])
     cost, votes = found.cost[:, 0], found.votes[:, 0]

@@ -103,8 +103,8 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
 def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
     """Raise ValueError if a class cannot win a vote of k points. names: those of the classes 0..R-1 in y (n,).
 
-    A class wins with m of the k votes if each other class has at most m - 1. A point of the class has one voter less
-    for it, because it is not its own neighbour.
+    A class wins with m of the k votes if each other class has at most m - 1. For a point of the class, m is at most the
+    size of the class minus 1, because the point is not its own neighbour.
     """
     sizes = np.bincount(y, minlength=len(names))
     for c, size in enumerate(sizes.tolist()):

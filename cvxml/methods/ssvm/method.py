@@ -127,8 +127,8 @@ class SSVM(StationaryMethod[Instance]):
     def literal_weights(self) -> tuple[str, ...]:
         """The parameters that `problem` also accepts as a `cvxpy.Parameter`: only C.
 
-        C is not in the attribute `WEIGHTS`. The weights there are varied to explain a refuted metric of a convex
-        method.
+        C is not in the attribute `WEIGHTS`, because `check` varies those parameters to explain a refuted metric of a
+        convex method.
         """
         return ("C",)
 

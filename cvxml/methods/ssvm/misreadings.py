@@ -198,7 +198,8 @@ class _Step(StepSolver):
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
         """True if the solver of the dual may stop: by its gap, or after `MOST_POINTS_OF_DUAL` iterates.
 
-        Rounding may keep the gap from closing. here: the iterate. lowest: the objective of the step at its given W.
+        Rounding may keep the gap from closing. here: the iterate. lowest: the objective of the step at the W of
+        `approach`.
         """
         self.points += 1
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
@@ -309,10 +310,10 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return the function `problem` with a test: it gives None if a multiple of the metric is much better there.
+    """Return `problem` with a test: it gives None if a multiple of the metric has a much lower F in the other problem.
 
-    This shows that the relative gap of the metric exceeds `FAR`, without a solver. Along the multiples of a metric, the
-    objective of the step equals F.
+    The multiples of a metric have the same h*, so the objective of its step there is F. So the test shows, without a
+    solver, that the relative gap of the metric exceeds `FAR`. A metric that is 0 or not feasible also gives None.
     """
 
     def checked(question: Question) -> OtherProblem | None:

@@ -13,13 +13,14 @@ upper bound.) The paper names CCCP and runs SGD.
 
 `enumerated`  A row for every set h: the definition, for very small n.
 `generated`   Only the violated rows, found by exact loss-augmented inference.
-`polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes. So the rows of i are: for every
-    class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z with
+`polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes. So point i has one row for every
+    class r and every number m of its votes:   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over z with
         sum_{j in r} z_j = m,   sum_{j not in r} z_j = k - m,   sum_{j in c} z_j <= m  for c != r,   0 <= z_j <= 1.
-    D_j is the squared distance of i and j. The sets of points in these rows are nested or disjoint. So the matrix is
-    totally unimodular, and the linear program has an integral optimum. (One program for all m would not have one: its
-    m could be fractional.) Each row has the dual of the maximum in place of the maximum, with u, v free. There is no
-    row for an m that no set has. For m = k there are no other points, and v, w and the s of this block are left out.
+    D_j is the squared distance of i and j. z_j = 1 means that j is in the set. The sums run over nested or disjoint
+    sets of points. So the matrix of this linear program is totally unimodular, and the program has an integral optimum.
+    (With m as another variable it would not have one: m could be fractional.) In the cvxpy problem, the maximum is
+    replaced by its dual, with variables u, v free and w, s >= 0. If no z satisfies the constraints, the row is left
+    out. For m = k, a set has points of r only. Then the row has no v and no w, and s only for the points of r.
 `best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
 `dual`        Over q_i in the simplex over the sets of i, with G = C (sum q_ih Psi(x_i, h) - P). ||P_+(-G)||^2 is
     stated as a least ||S - G||^2 over psd S.
@@ -120,9 +121,9 @@ def inner(W: Any, M: FloatArray) -> Any:
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """The winning sets at the current W, fixed in the step: P = sum_i Psi(x_i, h*_i) (d, d).
+    """The winning sets at the current W, fixed in the step: return P = sum_i Psi(x_i, h*_i) (d, d) for these sets h*_i.
 
-    Raises ValueError if the class of a point does not win in its set.
+    Raises ValueError unless h_star has, for each point, a set of k other points in which the class of the point wins.
     """
     R = int(max(y)) + 1
     if len(h_star) != len(y):
@@ -272,11 +273,12 @@ def polynomial(
 
 
 def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[Any, list[Any]]:
-    """One block for fixed i, r and m, the dual of the linear program for the best h: objective and rows.
+    """One block for fixed i, r and m, the dual of the linear program for the best h: its objective and its constraints.
 
-    The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
-    at most m votes for each of these. D: for each class, the distances of its points as cvxpy expressions. name: the
-    end of the names of the variables.
+    Both are cvxpy expressions in the variables u, v, w and s of the block. The linear program is max -sum_j D_j z_j
+    over 0 <= z_j <= 1. A feasible z has m votes for r, k - m votes for other classes, and at most m votes for each of
+    these. D: for each class, the distances of its points as cvxpy expressions. name: the end of the names of the
+    variables.
     """
     #: the multipliers: u of m votes for r;  v of k - m others;  w_c of at most m votes for c;  s_j of point j at
     #:   most once

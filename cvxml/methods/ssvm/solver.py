@@ -201,10 +201,10 @@ class LiteralSteps:
 def relieff(X: FloatArray, y: IntArray, R: int, n_neighbors: int = 10) -> FloatArray:
     """Return the ReliefF weights of the features (d,), at least 0, for the diagonal start of the paper (section 6).
 
-    X (n, d), y (n,) codes of R classes. They are Kononenko's weights over all n points in order (no sampling). Each
-    point has n_neighbors hits, its nearest points of the same class, and as many misses of each other class, weighted
-    by the prior of the class. Differences are relative to the range of a feature, and neighbours are Euclidean in
-    features of range 1. Weights below 0 become 0; if all are 0, all become 1.
+    X (n, d), y (n,) codes of R classes. The weights are Kononenko's, from all n points (no sampling). Each feature is
+    first divided by its range. The hits of a point are its n_neighbors nearest points of the same class, and its misses
+    are as many of each other class, by Euclidean distance. The mean differences to the misses of a class are weighted
+    by the prior of the class. Weights below 0 become 0; if all are 0, all become 1.
     """
     n, d = X.shape
     spread = np.ptp(X, axis=0)

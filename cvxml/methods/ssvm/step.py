@@ -248,7 +248,8 @@ class StepResult:
     best: the best point found. objective: that of the step at `best`; inf if it is not known. bound: a lower bound of
     the optimum of the step.
 
-    stationary: True if the step can gain at most tol * ||W||^2 at the metric before it.
+    stationary: True if the bound proves that the step can lower the objective by at most tol * ||W||^2. Here W is the
+    metric at which the step was made, not the metric of `best`.
     """
 
     best: Point
@@ -262,7 +263,8 @@ class Steps(Protocol):
 
     phase: its name in the history. unfinished: the status if a step finds no lower F and is not stationary.
 
-    keeps_start: if the first step is interrupted, True returns the start, and False raises KeyboardInterrupt.
+    keeps_start: the behaviour of `cccp` if the user interrupts the first step. True: it returns the start. False: it
+    raises KeyboardInterrupt.
     """
 
     phase: str  # its name in the history
@@ -426,8 +428,8 @@ def cccp(
     Fix h* at the current W, solve the convex step, take the best multiple of its metric, and repeat. Each step has the
     current W among its candidates, and its objective is at least F, so F never increases. The run ends at a W that is
     stationary: by the lower bound of its step, the step can gain at most tol * ||W||^2. Another W may have a lower F.
-    At W = 0 all sets tie. If no step lowers F there, and h* is not that of the certificate of W = 0, the run goes on
-    with the h* of the certificate.
+    At W = 0 all sets tie, and h* depends on how W = 0 was reached. The certificate of W = 0 takes the h* of the
+    identity. If the run would end at W = 0 with another h*, it goes on with the h* of the certificate.
 
     steps_from: makes the solver of the steps from the problem and the first h* (n, k).
     """
