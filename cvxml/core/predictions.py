@@ -53,7 +53,7 @@ class Region(Protocol):
 
     @property
     def unknown(self) -> str:
-        """The reason why no `box` is known, as a sentence without its full stop; "" if there is a `box`."""
+        """The reason why `box` is None, as a sentence without its full stop; "" if there is a `box`."""
 
     @property
     def affordable(self) -> int:

@@ -241,8 +241,8 @@ class Report:
         X, y, M, names, region = self.judged
         if M.shape != (X.shape[1],) * 2:
             raise ValueError(
-                f"the metric acts on {len(M)} features, and the points have {X.shape[1]}; votes can be predicted only "
-                "for a metric of the points' features"
+                f"the metric has {len(M)} features, but the points have {X.shape[1]}; the votes of the nearest "
+                "neighbours can be predicted only if both have the same features"
             )
         share = "" if self.rel_gap is None or self.verdict is Verdict.CERTIFIED else f" by {self.rel_gap:.2g}"
         around = None if region is None else region()

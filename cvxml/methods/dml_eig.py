@@ -249,9 +249,10 @@ def _unit_minimum(question: Question) -> float:
 
 
 def _whitened(question: Question) -> OtherProblem | None:
-    """The same problem with the metric X_S^(-1/2) M X_S^(-1/2), for the user's metric M.
+    """The user's problem for another metric, X_S^(-1/2) Q X_S^(-1/2), where Q is the user's metric.
 
-    None if X_S is singular, or if M has another size than X_S.
+    It is for a program that returned the metric in the whitened coordinates of the paper. None if X_S is singular, or
+    if Q has another size than X_S.
     """
     p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:

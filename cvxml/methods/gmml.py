@@ -392,9 +392,10 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
 
 
 def _below(S: FloatArray, D: FloatArray) -> list[float]:
-    """Candidates for a lower bound of the smallest eigenvalue of S D: its value in floats times each `LITTLE_LESS`.
+    """Candidates for a lower bound of the smallest eigenvalue of S D.
 
-    These factors are slightly below 1, and 1/2. [] if floats do not show that the eigenvalue is positive.
+    They are its value in floats times the factors of the tuple `LITTLE_LESS`: one slightly below 1, then 1/2. [] if
+    floats do not show that the eigenvalue is positive.
     """
     try:
         with np.errstate(all="ignore"):

@@ -288,7 +288,8 @@ def enclosure(x: Any) -> Enclosure:
         return x
     if not isinstance(x, int | float) and np.asarray(x).dtype == object:
         raise TypeError(
-            f"an enclosure works with floats, and {type(x).__name__} was given; see vocabulary.like"
+            f"an enclosure can be combined with floats only, got {type(x).__name__}; convert it with "
+            "cvxml.numbers.vocabulary.like(enclosure, number)"
         )
     return Enclosure(x)
 

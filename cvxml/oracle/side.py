@@ -209,7 +209,10 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
     "scale" is a factor c for which c A^-1 is feasible, where A is the metric.
     """
     if not p.one:
-        raise ValueError("the verified checker takes one query of glml; solve for each query alone")
+        raise ValueError(
+            "the verified checker takes a solution of glml for one query only; solve for each query, and give one "
+            "solution"
+        )
     found = rational.bounds(proved_B(p).B[0], np.asarray(saved.metric))
     return {
         "over": hex(rational.OVER),

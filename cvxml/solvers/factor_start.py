@@ -95,7 +95,10 @@ class FactorStart:
         return Duals(self.a[positive], self.key[positive])
 
     def estimate(self) -> Estimate:
-        """The objective and gap of the metric. While a sample is used, the gap is inf, and the objective is rough."""
+        """The objective and gap of the metric.
+
+        While only a sample of the rows is used, in the first rounds, the gap is inf and the objective is rough.
+        """
         return Estimate(self.objective, self.gap, self.objective)
 
     def round(self) -> None:

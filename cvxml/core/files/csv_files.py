@@ -240,12 +240,13 @@ def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, b
     begins = cells[0].startswith("#")
     if begins and (len(cells) != width or not start[1]):
         raise Unsettled(
-            f"line {line} begins with #, and comments may only stand above the header and the data; delete the line "
-            "if it is a comment, or else the #"
+            f"line {line} begins with #, and comments may only stand above the header and the data; if the line is a "
+            "comment, delete it; if it is data, delete the #"
         )
     if start[1] and not begins:
         raise Unsettled(
-            f"line {start[0]} begins with # and line {line} does not; delete the lines that are comments, or else the #"
+            f"line {start[0]} begins with # and line {line} does not, so it may be a comment or data; if it is a "
+            "comment, delete the line; if it is data, delete the #"
         )
 
 

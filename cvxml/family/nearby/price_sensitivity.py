@@ -185,8 +185,8 @@ def _second_derivative_of_cone(
 ) -> FloatArray | None:
     """The part P of K, (p, p), from the psd cone; None if a matrix to invert is singular.
 
-    cost (d, d): the C of `Priced`. paid (d, d): G. Z is C - G, with negative eigenvalues replaced by 0. Z A is near 0
-    for the metric A (d, d). room: f may grow by this; mu = room / d.
+    cost (d, d): the matrix C of the regularizer <C, A>. paid (d, d): G = sum_t a_t V_t. Z is C - G, with negative
+    eigenvalues replaced by 0. Z A is near 0 for the metric A (d, d). room: f may grow by this; mu = room / d.
     """
     d = len(A)
     Z = cost - paid

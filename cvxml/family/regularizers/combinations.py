@@ -154,9 +154,9 @@ class Combinations(ByFormulas):
         return _Gains(Enclosure(mid, rad), size)
 
     def _finely(self, pairs: IntArray, w: FloatArray, some: np.ndarray) -> Enclosure:
-        """The numbers c_k for the vectors k of the mask `some`, with products to twice the working precision.
+        """The numbers c_k = b_k^T G b_k for the vectors k of the mask `some`, to twice the working precision.
 
-        The weights w (p,) of the pairs (p, 2) are taken as exact.
+        G is the sum of w (x_i - x_j)(x_i - x_j)^T over the pairs (p, 2), with the weights w (p,), taken as exact.
         """
         seen, K = self.images.of_columns(some), int(some.sum())
         sums, error = [], np.zeros(K)

@@ -144,7 +144,10 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def surplus(self, G: Weights) -> None:
-        """None: no matrix has to be checked, because `best_multiple` makes P - G positive definite."""
+        """None. Other regularizers return a matrix that must be proved psd for a finite bound r(G).
+
+        Here that is P - G, and `best_multiple` makes it positive definite.
+        """
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
@@ -267,7 +270,8 @@ class LogDet(Everywhere):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """r(G) = log det(A_0 - A_0 G A_0) - log det A_0, as a ball; None if P - G is not positive definite.
 
-        A_0 - A_0 G A_0 is A_0 (P - G) A_0, which is positive definite if and only if P - G is. hint: not used.
+        A_0 - A_0 G A_0 is A_0 (P - G) A_0, which is positive definite if and only if P - G is. X: the points in
+        rationals. G: the matrix G, as weights on pairs of points. hint: not used.
         """
         if not (G.w != 0).any():
             return Fraction(0)

@@ -68,9 +68,11 @@ class Family(NamedTuple):
     least_scale: a lower limit of the scale, the number that gaps are relative to. of_regularizer: True if the scale is
     R(M), without the losses.
 
-    anchors: for a loss with a domain that contains no multiples; see the module docstring.
+    anchors: finds strict dual variables to mix with, for a loss whose domain does not contain the multiples of its dual
+    variables; see the module docstring.
 
-    radius: maps a judged matrix and a bound of its gap to a bound of the distance from the given matrix to the optimum.
+    radius: maps a judged matrix, and a bound of its gap, to a bound of the distance of the optimum from the user's
+    matrix. The judged matrix may differ from the user's matrix by rounding.
     """
 
     regularizer: Regularizer

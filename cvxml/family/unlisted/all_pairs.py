@@ -200,7 +200,10 @@ class Slopes(NamedTuple):
 
 
 class Smooth(Protocol):
-    """A smooth function f that is a sum over all pairs of points. It chooses its own coordinates (r of them)."""
+    """A smooth objective f(M) of a metric M (r, r), a sum over all pairs of points.
+
+    M acts on r coordinates of the points, which f chooses.
+    """
 
     def slopes(self, M: FloatArray) -> Slopes:
         """The value, gradient and estimated gap of f at a psd M (r, r)."""

@@ -140,7 +140,7 @@ def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float],
 
 
 def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
-    """The dual of the problem. Variable: "a" (p,), similar pairs first.
+    """The dual of the problem. A cvxpy problem with the variable "a" (p,), similar pairs first.
 
     If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
     """

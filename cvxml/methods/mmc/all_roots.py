@@ -140,7 +140,8 @@ class AllRoots:
     def _some(self) -> FloatArray:
         """Differences (t, d) of the dissimilar pairs among a sample of the points.
 
-        A sample is enough for the radius, because every row adds a nonnegative curvature (budget_radius.py).
+        They are enough for the radius, a bound of the distance to the optimum. Each pair makes the objective more
+        curved, so with fewer pairs the bound is only larger (budget_radius.py).
         """
         some = self.order[:: max(1, len(self.order) // SOME)]
         i, j = some[np.stack(np.triu_indices(len(some), 1))]

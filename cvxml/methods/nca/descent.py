@@ -80,7 +80,7 @@ class Sums:
 class Pairs:
     """The points of an instance, sorted by class and centred, with the objective for metrics A^T A, A (m, d).
 
-    Points without a partner come last; they have no row in M.
+    A partner of i is a point j with s_ij > 0. Points without a partner come last; they have no row in M.
     """
 
     def __init__(self, p: Instance):

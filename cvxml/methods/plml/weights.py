@@ -115,7 +115,7 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
 
 
 def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
-    """The certificate of weights W (n, m), with a lower bound from V (n, m), by default W. Gaps are relative to g(W)."""
+    """The certificate of weights W (n, m), with a lower bound from V (n, m), by default W. The scale is g(W)."""
     V = W if V is None else V
     simplex, distance = _on_simplex(W)
     value, bound = exact_objective(given, simplex), exact_bound(given, V)

@@ -57,6 +57,7 @@ from cvxml.methods.sdml.box_proof import descent, directions, log_determinant, o
 from cvxml.methods.sdml.logdet_box import Solver, decided
 
 LARGEST = 1e280  # largest S_ii; the smallest is 1 / LARGEST
+OF_PAIRS = "S = inv(prior) + eta sum y_ij (x_i - x_j)(x_i - x_j)^T"  # for messages
 PATIENCE = 3  # steps without a better gap before the solver stops
 
 
@@ -219,10 +220,12 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
     if lam == 0:
         if is_definite(S.numer_denom()[0]):
             raise ValueError(
-                "S is so near to singular that double precision has no solution; give a smaller eta"
+                f"the matrix {OF_PAIRS} is so near to singular that double precision has no solution; give a "
+                "smaller eta"
             )
         raise ValueError(
-            "unbounded: lam is 0, and S is not positive definite; give a smaller eta, or lam > 0"
+            f"the problem is unbounded: lam is 0, and the matrix {OF_PAIRS} is not positive definite; give a smaller "
+            "eta, or lam > 0"
         )
     found = decided(floats, lam)
     if found.U is not None and serves(S, floats, lam, found.U):
@@ -230,13 +233,13 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
     for D in directions(found.D):
         if (falls := descent(S, lam, *D)) is not None:
             raise ValueError(
-                "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
-                f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective decreases without bound; give "
-                "a smaller eta, or a larger lam"
+                f"the problem is unbounded: let {OF_PAIRS}; no positive definite matrix has the diagonal of S and is "
+                f"within lam of S elsewhere, because there is a psd D with tr S D + lam ||D||_off = {falls:.3g}; "
+                "give a smaller eta, or a larger lam"
             )
     raise ValueError(
-        "double precision does not decide whether the problem is bounded: the matrices within lam of S are "
-        "nearly singular; give a smaller eta, or a larger lam"
+        f"double precision does not decide whether the problem is bounded: let {OF_PAIRS}; the matrices within lam of "
+        "S are nearly singular; give a smaller eta, or a larger lam"
     )
 
 
