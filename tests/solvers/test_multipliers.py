@@ -110,6 +110,9 @@ def test_large_classes_are_compared_with_the_other_classes_only(
         )
         assert found == pytest.approx(known, rel=1e-12)
     assert len(known) == count(whole.impostors)
+    # a row may have another class than its point
+    strange = Triplets(targets, OtherClasses(y[targets[:, 1]] * 0 + 2, y))
+    assert len(strange.near(z, math.inf)[0]) == count(strange.impostors)
 
 
 @pytest.mark.parametrize("seed", range(3))

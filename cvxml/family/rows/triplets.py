@@ -118,10 +118,11 @@ class Triplets(NamedTuple):
         Each class with at least `MANY` of the points is a group, with a table of the points of all other classes: its
         own points are no impostors. All other points are one group, with the table `between` of all points.
         """
-        if not isinstance(self.impostors, OtherClasses):
+        table = self.impostors
+        if not isinstance(table, OtherClasses) or (table.own != table.codes[self.targets[:, 0]]).any():
             yield between, np.arange(len(points))
             return
-        codes = self.impostors.codes
+        codes = table.codes
         own = codes[points]
         large = np.flatnonzero(np.bincount(own) >= MANY)
         for code in large:
