@@ -272,8 +272,9 @@ class Multipliers:
     def estimate(self) -> Estimate:
         """The objective of M and the gap of the present dual variables, both from the rows held only.
 
-        The gap is <C - sum_t a_t V_t, M> plus the excess of the rows. It is inf if C - sum_t a_t V_t is not positive
-        definite. For a squared hinge, the feasible multiple of the dual variables with the largest lower bound is used.
+        If C - sum_t a_t V_t is positive definite, the gap is the product of this matrix with M, plus the excess of the
+        rows. Otherwise the dual variables are scaled down until they are feasible. For a squared hinge, the feasible
+        multiple with the largest lower bound is used.
         """
         value, a = self.value(), self.slopes(self.x)
         G, r = self.active.total(a), len(self.C)
@@ -282,7 +283,7 @@ class Multipliers:
         except (LinAlgError, ValueError):  # not finite, or C is not definite in double precision
             largest = np.inf
         if not largest < 1:
-            return Estimate(value, np.inf, value, guess=self.left())
+            return Estimate(value, value - self.margin.bound(a / largest), value, guess=self.left())
         gap = float(np.sum((self.C - G) * self.M)) + self.rest()
         if self.margin.squared and largest > 0:
             best = min(1 / largest, 2 * self.margin.cap * float(np.sum(a)) / float(np.sum(a * a)))
