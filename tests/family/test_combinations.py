@@ -19,6 +19,7 @@ from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeigh
 from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.theorem.theorem import prove
 from cvxml.methods import get
+from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rational import plane
 from tests.instances import fractions
 
@@ -292,6 +293,30 @@ def test_a_combination_lies_in_its_enclosure(seed: int) -> None:
     assert all(
         abs(true - Fraction(view.M.mid[k])) <= Fraction(view.M.rad[k]) for k, true in np.ndenumerate(exact)
     )
+
+
+@pytest.mark.parametrize("above", [2.0**-60, 1e-290])
+def test_an_excess_that_rounding_of_a_sum_hides_bounds_nothing(
+    above: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """c = 1 with an error `above` may exceed beta = 1, although the sum of both is 1 as a float."""
+    X, B, beta = np.eye(2), np.eye(2), 1.0
+    regularizer, G = SumOfWeights(X, B, beta), Weights(np.array([[0, 1]]), np.array([0.5]))
+    for c, proved in (
+        (Enclosure(np.ones(2), np.full(2, above)), False),
+        (Enclosure(np.full(2, 0.5), np.zeros(2)), True),
+    ):
+        monkeypatch.setattr(SumOfWeights, "gains", lambda *_, c=c: c)
+        assert (regularizer.bound(G).value == 0.0) == proved
+        assert (regularizer._tried(G, 1.0) > 0) == proved
+
+
+def test_prices_at_the_limit_are_made_a_little_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """c = beta = 1, with an error bound that is lost in the sum. So t = 1 is not proved to be feasible."""
+    c = Enclosure(np.ones(2), np.full(2, 2.0**-60))
+    monkeypatch.setattr(SumOfWeights, "_gains", lambda *_: combinations._Gains(c, np.zeros(2)))
+    regularizer, G = SumOfWeights(np.eye(2), np.eye(2), 1.0), Weights(np.array([[0, 1]]), np.array([1.0]))
+    assert 1 - 1e-9 < regularizer.best_multiple(G, ConjugateOnRay(lambda t: t, 7.0)) < 1
 
 
 @pytest.mark.parametrize("seed", range(5))

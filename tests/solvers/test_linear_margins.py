@@ -127,6 +127,14 @@ def test_only_one_scan_of_all_rows_certifies_the_result(method: str, monkeypatch
     assert len(proved) == 1
 
 
+def test_the_metric_0_is_returned_if_it_is_optimal() -> None:
+    """The solver ends at a small positive definite metric."""
+    X, y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20) % 2
+    found = cvxml.solve("lmnn", X, y, mu=0.01)
+    assert not found.metric.any()
+    assert found.certificate.proves(1e-6)
+
+
 def test_a_sample_that_begins_behind_the_last_point_begins_again() -> None:
     targets = np.array([[0, 1], [1, 0], [2, 3]])
     rows = Triplets(targets, np.ones((3, 5), dtype=bool))

@@ -240,10 +240,10 @@ class SumOfWeights(Combinations):
         bounds. Returns 0 if a few trials find no factor.
         """
         for _ in range(TRIALS):
-            c = self.gains(Weights(G.pairs, G.w * t, G.exact))
-            share = float(np.max(_upper(c))) / float(self.beta)
-            if share <= 1 and (_upper(c) <= self.beta).all():
+            c = _upper(self.gains(Weights(G.pairs, G.w * t, G.exact)))
+            if (c <= self.beta).all():
                 return t
+            share = float(np.max(c)) / float(self.beta)
             t *= SHORTER / max(share, 1.0)
         return 0.0
 
