@@ -196,8 +196,7 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
-                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, but must be positive; S is the "
-                "inverse prior plus eta times the signed sum of (x_i - x_j)(x_i - x_j)^T over the pairs; "
+                f"the problem is unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, but must be positive, where {OF_PAIRS}; "
                 "give a smaller eta"
             )
     diagonal = floats.diagonal()
@@ -233,13 +232,13 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
     for D in directions(found.D):
         if (falls := descent(S, lam, *D)) is not None:
             raise ValueError(
-                f"the problem is unbounded: let {OF_PAIRS}; no positive definite matrix has the diagonal of S and is "
-                f"within lam of S elsewhere, because there is a psd D with tr S D + lam ||D||_off = {falls:.3g}; "
+                "the problem is unbounded: no positive definite matrix has the diagonal of S and is within lam of S "
+                f"elsewhere, because there is a psd D with tr S D + lam ||D||_off = {falls:.3g}, where {OF_PAIRS}; "
                 "give a smaller eta, or a larger lam"
             )
     raise ValueError(
-        f"double precision does not decide whether the problem is bounded: let {OF_PAIRS}; the matrices within lam of "
-        "S are nearly singular; give a smaller eta, or a larger lam"
+        "double precision does not decide whether the problem is bounded: the matrices within lam of S are nearly "
+        f"singular, where {OF_PAIRS}; give a smaller eta, or a larger lam"
     )
 
 
