@@ -128,7 +128,7 @@ def in_part(item: pytest.Item, part: str, touched: list[str]) -> bool:
         return True
     drawn = (number // n + k * 7919) % 1000  # another draw at each turn
     for one in touched:
-        share, places = one.split(":")
+        share, places = one.split(":", 1)
         if places and item.nodeid.startswith(tuple(places.split(","))) and drawn < 1000 * float(share):
             return True
     return False

@@ -1,8 +1,8 @@
 """What a landing runs of the slow tests.
 
 A landing runs the slow tests of the places that changed since the full suite last passed, and one eighth of the
-others. A place is a folder of tests with the code that they test. `.ci/full` runs everything, and then stores a
-fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn` has the number of the eighth;
+others. A place is a folder of tests with the code that they test, or the test of the blocks of a page with the page
+and the code of its method. `.ci/full` runs everything, and then stores a fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn` has the number of the eighth;
 `python .ci/landing.py next` moves on to the next one. Eight landings in a row run every slow test.
 
 If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
@@ -48,6 +48,9 @@ class Stage(NamedTuple):
     inputs: tuple[str, ...]
 
 
+# The test of the blocks of a page, and the pages of methods that have other names.
+BLOCKS = "tests/docs/test_docs.py::test_the_blocks_of_a_page_run"
+PAGES = {"ssvm": "gerrymandering", "kernel_mlsvm": "mlsvm"}
 # Places of tests of a file, besides the place where it lies.
 ALSO = {"cvxml/cases/judge.py": ("validation/test_recompute",)}
 
@@ -113,6 +116,20 @@ def place_of(path: str) -> str:
     return f"tests/{parts[0]}/" if len(parts) > 1 else f"tests/test_{parts[0].removeprefix('test_')}"
 
 
+def pages_of(path: str) -> list[str]:
+    """The tests of the pages whose blocks a change of this file may make wrong: the page, or the pages of the method.
+
+    The pages of a method begin with its name, for example mlsvm.md and mlsvm_proof.md.
+    """
+    top, *parts = path.split("/")
+    if top == "docs" and len(parts) == 1 and path.endswith(".md"):
+        return [f"{BLOCKS}[{parts[0]}]"]
+    if top != "cvxml" or parts[0] != "methods" or len(parts) == 1:
+        return []
+    method = parts[1].removesuffix(".py")
+    return [f"{BLOCKS}[{page.name}]" for page in (ROOT / "docs").glob(f"{PAGES.get(method, method)}*.md")]
+
+
 def lies_in(path: str, inputs: Iterable[str]) -> bool:
     """True if `path` is one of the inputs, or below one that ends in /."""
     return any(path == one or (one.endswith("/") and path.startswith(one)) for one in inputs)
@@ -123,7 +140,7 @@ def fingerprints() -> dict[str, str]:
     hashes: dict[str, Any] = defaultdict(sha256)
     for path in sorted(files()):
         names = [name for name, stage in STAGES.items() if lies_in(path, stage.inputs)]
-        for name in [place_of(path), *ALSO.get(path, ()), *names]:
+        for name in [place_of(path), *pages_of(path), *ALSO.get(path, ()), *names]:
             hashes[name].update(f"{path}\0".encode() + (ROOT / path).read_bytes())
     return {name: found.hexdigest() for name, found in sorted(hashes.items()) if name}
 
@@ -166,9 +183,15 @@ def arguments() -> list[str]:
     names = changed(read("passed.json"))
     of_stages = {test for stage in STAGES.values() for test in stage.tests}
     places = [name for name in names if name not in STAGES and name not in of_stages]
+    pages = [name for name in places if name.startswith(BLOCKS)]
+    places = [name for name in places if name not in pages]
     seconds = read("seconds.json")
     ignored = [f"--ignore={path.rstrip('/')}" for path in left_out(names)]
     touched = [f"--touched={share(places, seconds):.3f}:{','.join(places)}"]
+    if pages:
+        of_a_page = seconds.get(BLOCKS.split("::")[0], 0.0) / len(list((ROOT / "docs").glob("*.md")))
+        runs = share(pages, dict.fromkeys(pages, of_a_page), MOST_OF_A_STAGE)
+        touched.append(f"--touched={runs:.3f}:{','.join(pages)}")
     for tests in (STAGES[name].tests for name in names if name in STAGES):
         touched.append(f"--touched={share(tests, seconds, MOST_OF_A_STAGE):.3f}:{','.join(tests)}")
     return [f"--part={turn()}/{PARTS}", *touched, *ignored]

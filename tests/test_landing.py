@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cvxml.methods import get
+from cvxml.methods import METHODS, get
+from tests.docs.test_docs import PAGES, name_of
 from tests.loaded import module_of
 
 ROOT = Path(__file__).parents[1]
@@ -141,11 +142,38 @@ def test_a_change_is_seen_where_it_is_and_nowhere_else(
     passed = landing.fingerprints()
     assert landing.changed(passed) == []
     referee = {"tests/cases/", "validation/test_recompute"}  # it judges answers and saved files
-    assert set(landing.changed({})) == {"tests/family/", "tests/core/", "site", "package", *referee}
+    page = f"{landing.BLOCKS}[a.md]"
+    assert set(landing.changed({})) == {"tests/family/", "tests/core/", "site", "package", page, *referee}
     (tmp_path / "cvxml/family/rows/base.py").write_text("2", encoding="utf-8")
     assert landing.changed(passed) == ["tests/family/"]
     (tmp_path / "docs/a.md").write_text("2", encoding="utf-8")
-    assert landing.changed(passed) == ["site", "tests/family/"]
+    assert landing.changed(passed) == ["site", page, "tests/family/"]
+
+
+def test_a_method_has_a_page_whose_blocks_run_when_its_code_changes(
+    landing: ModuleType,
+) -> None:
+    """A page without a test of this name, or a method without a page, would be left out in silence."""
+    pages = {f"{landing.BLOCKS}[{name_of(page)}]" for page in PAGES}
+    for place in METHODS.values():
+        path = place.split(":")[0].replace(".", "/") + "/method.py"
+        assert landing.pages_of(path), path
+        assert pages.issuperset(landing.pages_of(path))
+    assert set(landing.pages_of("docs/mlsvm.md")) < set(landing.pages_of("cvxml/methods/mlsvm/solver.py"))
+    assert landing.pages_of("cvxml/methods/__init__.py") == []
+
+
+def test_all_blocks_of_a_changed_page_run(
+    landing: ModuleType, conftest: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = landing.pages_of("docs/sdml.md")
+    monkeypatch.setattr(landing, "read", {"passed.json": {}, "seconds.json": {}, "turn": 3}.__getitem__)
+    monkeypatch.setattr(landing, "changed", lambda passed: ["tests/core/", *changed])
+    touched = [one.removeprefix("--touched=") for one in landing.arguments() if one.startswith("--touched")]
+    for turn in range(8):
+        assert conftest.in_part(Item(changed[0]), f"{turn}/8", touched)
+    others = [Item(f"{landing.BLOCKS}[{name}.md]") for name in "abcdefghijkl"]
+    assert not all(conftest.in_part(item, "3/8", touched) for item in others)
 
 
 def test_a_place_with_a_failed_test_is_not_stored_as_passed(landing: ModuleType) -> None:
