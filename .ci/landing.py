@@ -2,8 +2,9 @@
 
 A landing runs the slow tests of the places that changed since the full suite last passed, and one eighth of the
 others. A place is a folder of tests with the code that they test, or the test of the blocks of a page with the page
-and the code of its method. `.ci/full` runs everything, and then stores a fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn` has the number of the eighth;
-`python .ci/landing.py next` moves on to the next one. Eight landings in a row run every slow test.
+and the code of its method. `.ci/full` runs everything, and then stores a fingerprint of each place without a failed
+test in `.ci/passed.json`. `.ci/turn` has the number of the eighth; `python .ci/landing.py next` moves on to the next
+one. Eight landings in a row run every slow test.
 
 If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
 turn. `.ci/seconds.json` has the seconds of the slow tests of each file, as `.ci/full` measured them.
