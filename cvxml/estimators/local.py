@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.clock import watched
 from cvxml.core.inputs import check_count
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.neighbors import majority
 from cvxml.core.threads import one_blas_thread
 from cvxml.estimators.fitting import validated
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 
 BYTES = 200_000_000  # most bytes of the largest arrays of a batch
+TINY = 5e-324  # the smallest positive float
 
 
 class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
@@ -119,13 +120,32 @@ def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray
 def nearest(X: FloatArray, Q: FloatArray, A: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
     """Return squared distances and indices (q, k) of the k nearest rows of X, nearest first, equal ones by index.
 
-    X: (n, d), the points. Q: (q, d), the queries. A: (q, d, d), the metric of each query.
+    X: (n, d), the points. Q: (q, d), the queries. A: (q, d, d), the metric of each query. k: at most n.
+
+    The candidates of a query are the rows whose `squared_distances` exceed the k-th smallest by at most twice a bound
+    of the rounding error. Their distances are computed again, from the differences x - q.
     """
     D = squared_distances(X, Q, A)
-    k = min(k, len(X))
-    few = min(len(X), k + 8)
-    candidates = np.sort(np.argpartition(D, few - 1, axis=1)[:, :few], axis=1)
+    kth = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
+    near = ~(D - kth > 2 * _rounding(X, Q, A)[:, None])
+    width = int(near.sum(axis=1).max(initial=k))
+    candidates = np.argsort(~near, axis=1, kind="stable")[:, :width]  # those of a query first, by index
     to = X[candidates] - Q[:, None, :]
     exact = np.einsum("qkd,qkd->qk", to @ A, to)
+    exact[~np.take_along_axis(near, candidates, axis=1)] = np.inf
     order = np.argsort(exact, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(exact, order, axis=1), np.take_along_axis(candidates, order, axis=1)
+
+
+def _rounding(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray:
+    """Return a bound (q,) of the rounding errors of `squared_distances`, and of the distances computed again.
+
+    It is 16 (d + 8) eps ||A|| (largest ||x|| + ||q||)^2 for centred points x and queries q, and the largest error of
+    numbers that underflow.
+    """
+    d = X.shape[1]
+    centre = X.mean(axis=0)
+    reach = np.linalg.norm(X - centre, axis=1).max() + np.linalg.norm(Q - centre, axis=1)
+    size = np.linalg.norm(A, axis=(1, 2)) * reach**2
+    bound: FloatArray = 16 * (d + 8) * (EPS * size + d * TINY)
+    return bound

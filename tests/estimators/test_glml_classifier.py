@@ -70,6 +70,20 @@ def test_batches_processes_and_the_whole_agree(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(shared, indices)
 
 
+@pytest.mark.parametrize("far", [1.0, 1e6, 1e9, 1e12])
+def test_the_nearest_points_are_those_of_all_distances(far: float) -> None:
+    """Equal ones by index, and also if one far point makes the rounding error of a product larger than distances."""
+    rng = np.random.default_rng(0)
+    X, Q, roots = rng.standard_normal((120, 2)), rng.standard_normal((4, 2)), rng.standard_normal((4, 2, 2))
+    X[7], X[50:80], Q[3] = far, X[40], X[40]
+    A = roots @ roots.transpose(0, 2, 1)
+    distances, indices = nearest(X, Q, A, 5)
+    every = np.array([[(x - q) @ a @ (x - q) for x in X] for q, a in zip(Q, A, strict=True)])
+    np.testing.assert_allclose(distances, np.sort(every, axis=1)[:, :5], rtol=1e-9)
+    np.testing.assert_array_equal(indices[3], [40, 50, 51, 52, 53])
+    np.testing.assert_allclose(np.take_along_axis(every, indices, axis=1), distances, rtol=1e-9)
+
+
 def test_a_model_of_ones_own() -> None:
     X, y = real_data("iris", 60)
     means = np.array([X[y == c].mean(axis=0) for c in np.unique(y)])

@@ -199,6 +199,16 @@ def test_any_numbers_are_repaired_into_the_domain(name: str) -> None:
         np.testing.assert_allclose(loss.to_domain(once), once, rtol=1e-15)
 
 
+def test_every_group_with_a_row_that_may_have_weight_gets_its_sum() -> None:
+    """For any numbers: only -inf forbids weight."""
+    nasty = [math.nan, math.inf, -math.inf, 0.0, -1.0, 1e300, 1e-300]
+    pairs = np.array([[a, b] for a in nasty for b in nasty])
+    loss = LogSumExp(np.full(len(pairs), 0.75), np.ones(pairs.shape, dtype=bool))
+    sums = loss.to_domain(pairs.ravel()).reshape(pairs.shape).sum(axis=1)
+    none = (pairs == -np.inf).all(axis=1)
+    np.testing.assert_allclose(sums, np.where(none, 0.0, 0.75), rtol=1e-15)
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("least", "residual", "straight")])
 @SEEDS
 def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:

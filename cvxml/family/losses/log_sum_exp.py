@@ -43,7 +43,7 @@ class LogSumExp(Loss):
         0. Otherwise it is c, up to a relative error of 2 eps.
         """
         a = np.where(self.among, a.reshape(self.among.shape), -np.inf)
-        allowed = a > -np.inf
+        allowed = a != -np.inf
         a = np.clip(np.where(np.isnan(a), 0.0, a), 0.0, 1e300)
         empty = a.max(axis=1) == 0
         a[empty] = allowed[empty]
