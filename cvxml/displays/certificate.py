@@ -220,7 +220,7 @@ class CertificateDisplay:
         label = (
             "gap of the convex step"
             if self.bounds_of == STEP
-            else "gap: upper bound of the possible improvement"
+            else "gap: the solver's estimate of the possible improvement"
         )
         self.gap_lines_ = self._lines(across, drawn, label, BLUE, "o")
         last = proof.rel_gap if proof.parts else proof.gap / unit
@@ -243,7 +243,9 @@ class CertificateDisplay:
         if self.bounds_of != TRIVIAL:
             below = np.where(np.isfinite(self.lower_bound), self.lower_bound, np.nan)
             label = (
-                "lower bound of the convex step" if self.bounds_of == STEP else "lower bound of all metrics"
+                "lower bound of the convex step"
+                if self.bounds_of == STEP
+                else "lower bound of all metrics: the solver's estimate"
             )
             self.bound_lines_ = self._lines(across, below, label, RED, "^")
         elif math.isfinite(proof.lower_bound):

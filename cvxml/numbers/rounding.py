@@ -28,9 +28,11 @@ UNDERFLOW = 1e-290  # above the error of underflow in any sum here, for weights 
 WIDE = 100  # from this many features on, a matrix product for every pair is slow
 SEVERAL = 8  # with more pairs than this per point, products with points are faster
 FAINT = 1e-2  # smallest length of a feature, relative to the longest image, that is used for its unit
-MANY_POINTS = 2000  # from this many points on, distances by products are first computed in single precision
+MANY_POINTS = 2000  # from this many points k on, distances by products are first computed in single precision
 TABLE = 2**19  # entries of a table in single precision: 2 MiB, which a processor's cache holds
-SPARSE = 50  # at most one in this many pairs is computed again in double precision
+SPARSE = (
+    50  # if single precision finds more than one in this many pairs, all are computed in double precision
+)
 SINGLE = 2.0**-23  # twice the largest relative rounding error in single precision
 UNDERFLOW_OF_SINGLE = 2.0**-125  # twice the largest error of underflow in single precision, if it gives 0
 IN_RANGE = 1e30  # numbers and products below this do not overflow in single precision
@@ -132,21 +134,22 @@ class Products:
         """
         right, length, reach = self._second
         with np.errstate(invalid="ignore", over="ignore"):
-            # 4 times the reach, because the limit and these sums are rounded too
-            limit = limit - self.length[i] + 4 * self.reach[i]
+            # more than the error of D_ik, because the limit and these sums are rounded too
+            more = 4 * (reach + EPS * np.abs(length))
+            limit = limit - self.length[i] + 4 * (self.reach[i] + EPS * np.abs(self.length[i]))
             # the first test takes one pass through the table; only the pairs that it finds get the exact one
-            place = self._found_in_single_precision(i, limit)
+            place = self._found_in_single_precision(i, limit, more.max(initial=0.0))
             if place is None:
                 half = (-2.0 * self.left[i]) @ right.T
                 half += length
-                far = half >= (limit + 4 * reach.max(initial=0.0))[:, None]
+                far = half >= _finite_or_nan(limit + more.max(initial=0.0))[:, None]
                 place = np.flatnonzero(np.logical_not(far, out=far))
                 half = half.ravel()[place]
                 own, k = np.divmod(place, len(length))
             else:
                 own, k = np.divmod(place, len(length))
                 half = length[k] - 2.0 * np.einsum("tr,tr->t", self.left[i][own], right[k])
-            near = ~(half >= limit[own] + 4 * reach[k])
+            near = ~(half >= _finite_or_nan(limit[own] + more[k]))
         own, k = own[near], k[near]
         point = k if self.among is None else self.among[k]
         return own, point, half[near] + self.length[i][own], self.reach[i][own] + reach[k]
@@ -158,8 +161,8 @@ class Products:
             return self.right, self.length, self.reach
         return self.right[self.among], self.length[self.among], self.reach[self.among]
 
-    def _found_in_single_precision(self, i: Any, limit: FloatArray) -> IntArray | None:
-        """All pairs of the m points i and the c points k with length_k - 2 left_i^T right_k below the limit of i.
+    def _found_in_single_precision(self, i: Any, limit: FloatArray, more: float) -> IntArray | None:
+        """All pairs of the m points i and the c points k with length_k - 2 left_i^T right_k below limit_i + more.
 
         A pair is returned as one number, row * c + column in a table of the points i (rows) and k (columns). The limit
         is raised by bounds of the errors, so no such pair is missed, and a few other pairs are returned too.
@@ -167,7 +170,7 @@ class Products:
         limit: (m,). Returns None if there are few points k, if numbers might overflow, or if many pairs are found. Then
         the caller computes the table in double precision.
         """
-        _, length, reach = self._second
+        _, length, _ = self._second
         if len(length) < MANY_POINTS:
             return None
         left = np.concatenate([-2.0 * self.left[i], np.ones((len(limit), 1))], axis=1)
@@ -175,9 +178,9 @@ class Products:
         terms = size * self._longest + np.abs(length).max()
         if not max(size.max(initial=0.0), self._longest, terms.max(initial=0.0)) < IN_RANGE:
             return None
-        error = (columns + 10) * SINGLE * (terms + np.abs(limit))
+        error = (columns + 10) * SINGLE * (terms + np.abs(limit) + more)
         error += columns * UNDERFLOW_OF_SINGLE * (1 + size + self._longest)
-        most = (limit + 5 * reach.max() + error).astype(np.float32)[:, None]
+        most = (limit + more + error).astype(np.float32)[:, None]
         found, some = [], left.astype(np.float32)
         width = max(1, TABLE // max(1, len(some)))
         for first in range(0, len(length), width):
@@ -197,6 +200,11 @@ class Products:
     def _longest(self) -> float:
         """The largest Euclidean length of a row of right, for the points k."""
         return float(np.linalg.norm(self._second[0], axis=1).max())
+
+
+def _finite_or_nan(limit: FloatArray) -> FloatArray:
+    """`limit`, with NaN for infinity: no number reaches NaN, so a distance that overflows does not reach the limit."""
+    return np.where(np.isinf(limit), np.nan, limit)
 
 
 class Seen(NamedTuple):

@@ -221,6 +221,28 @@ def test_single_precision_loses_no_pair_below_its_limit(seed: int, monkeypatch: 
             assert nearer <= set(products.below(np.array([i]), np.array([limit]))[1].tolist())
 
 
+@pytest.mark.parametrize("many", [1, 100])
+@pytest.mark.parametrize("limit", [np.inf, 1e308])
+def test_a_distance_that_overflows_is_below_a_limit_that_overflows(
+    limit: float, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of such a pair. Here the limit of point 0 overflows when its error is added."""
+    monkeypatch.setattr(rounding, "MANY_POINTS", many)
+    z = np.array([[1e154], [-1e154], [-0.9e154]])
+    length = z[:, 0] ** 2
+    found = Products(z, z, length, 0.3 * length).below(np.array([0]), np.array([limit]))
+    assert found[1].tolist() == [0, 1, 2]
+
+
+def test_the_rounding_of_a_limit_loses_no_pair() -> None:
+    """The distance is exactly 1, without an error. The limit is the next float, and the lengths are far larger."""
+    z = np.array([[2.0**26], [2.0**26 + 1]])
+    products = Products(z, z, z[:, 0] ** 2, np.zeros(2))
+    for i in (0, 1):
+        found = products.below(np.array([i]), np.array([np.nextafter(1.0, 2.0)]))
+        assert found[1].tolist() == [0, 1]
+
+
 @SEEDS
 def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
     rng = np.random.default_rng(seed)

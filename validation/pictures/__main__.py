@@ -83,7 +83,7 @@ def readme(narrow: bool = False) -> Any:
     axes[0].set(xlabel=NAMES[0], ylabel=NAMES[1])
     displays.CertificateDisplay.from_estimator(model, ax=axes[1], show="bounds")
     bars(axes[2], foreign())
-    titles = ("a metric: LMNN on iris", "its proof", "metric-learn's answers, judged")
+    titles = ("a metric: LMNN on iris", "the way to its proof", "metric-learn's answers, judged")
     for part, ax, title in zip(parts, axes, titles, strict=True):
         ax.set_title("")
         part.suptitle(title, fontsize=14)

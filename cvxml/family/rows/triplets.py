@@ -31,9 +31,11 @@ from cvxml.family.rows.base import (
 )
 from cvxml.numbers.rounding import Products
 
-BLOCK = 2**19  # distances of one block of a scan: 4 MiB, which a processor's cache holds
-FEWEST = 64  # points in a block, at least: products of fewer rows are slow
-MANY = 200  # a class of so many points is compared with the points of the other classes only
+BLOCK = 2**19  # most distances in one block of a scan, 4 MiB, if a block then has more than `FEWEST` points
+FEWEST = 64  # otherwise most points in a block: products of fewer rows are slow
+MANY = (
+    200  # a class with so many of the points of a scan is compared with the points of the other classes only
+)
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
