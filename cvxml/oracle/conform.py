@@ -58,7 +58,8 @@ class Row:
     case: its id. formula: the id of its method. gap, rel_gap: the gap, absolute and relative to the scale of the
     problem.
 
-    diagnosis: sentences on the mistakes that explain the answer, or else on those that come nearest.
+    diagnosis: sentences on the mistakes that explain the answer, or else on those that come nearest. named: True if
+    they explain the answer.
 
     message: the reason of the verdict. seconds: the time of the program. expected: for an answer that may be
     unconverged, a sentence with the gap of a plain first-order program.
@@ -73,6 +74,7 @@ class Row:
     message: str = ""
     seconds: float = 0.0
     expected: str = ""
+    named: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; an infinite number becomes null."""
@@ -210,6 +212,7 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
         gap=gap,
         rel_gap=share,
         diagnosis=report.diagnosis or tuple(map(str, report.nearest)),
+        named=bool(report.diagnosis),
         message="" if report.verdict is Verdict.CERTIFIED else "; ".join(report.reasons),
         expected=expected(case, report),
     )
@@ -261,7 +264,7 @@ def _next_step(rows: Sequence[Row]) -> list[str]:
     close answer, then an inconclusive one.
     """
     first = {row.verdict: row for row in reversed(rows)}
-    named = next((row for row in rows if row.verdict == "refuted" and row.diagnosis), None)
+    named = next((row for row in rows if row.verdict == "refuted" and row.named), None)
     if "error" in first:
         case = printable(first["error"].case)
         return [

@@ -214,15 +214,23 @@ def _supervised(words: list[str], files: Files, folder: str, within: Surrounding
 
 
 def _wait(process: subprocess.Popen[bytes], files: Files, time_limit: float) -> int | None:
-    """Return the exit code, or None if the time limit ended first. Raises _TooMuch if the program prints too much."""
+    """Return the exit code, or None if the time limit ended first.
+
+    Raises _TooMuch if the program writes too much, also into the file of its standard input.
+    """
     deadline = time.perf_counter() + time_limit
+    limits = (
+        max(MOST_BYTES, _size(files[0])),
+        MOST_BYTES,
+        MOST_BYTES,
+    )  # the question may be longer than an answer
     pause = 0.005
     while time.perf_counter() < deadline:
         try:
             return process.wait(min(pause, max(deadline - time.perf_counter(), 0.001)))
         except subprocess.TimeoutExpired:
             pause = min(2 * pause, 0.2)
-            if any(_size(file) > MOST_BYTES for file in files):
+            if any(_size(file) > most for file, most in zip(files, limits, strict=True)):
                 raise _TooMuch from None
     return None
 

@@ -189,12 +189,12 @@ def least_share(asked: float, most: float, enough: float, share: Callable[[float
         best += toward
     if at(best) > BESIDE:
         return None
-    for width, part in ((step, PROMISING), (step / 10, 0.0)):
+    for width in (step, step / 10):
         if at(best) > enough:
             bounds, options = (best - width, best + width), {"xatol": BRACKET_WIDTH * width, "maxiter": ROUND}
             minimize_scalar(at, bounds=bounds, method="bounded", options=options)
             best = min(known, key=at)
-        if at(best) > max(part * at(start), enough if part else FAR):
+        if at(best) > max(PROMISING * at(start), enough):
             return None
     return _weight(best, most)
 

@@ -15,6 +15,7 @@ import pytest
 import cvxml
 from cvxml.cli.main import run
 from cvxml.methods import get
+from cvxml.oracle import programs
 from cvxml.oracle.cases import FOLDER, Case, load_case, load_cases, parameters
 from cvxml.oracle.conform import Row, _gaps, as_junit, as_table, conform
 from cvxml.oracle.fresh import fresh_cases
@@ -453,6 +454,7 @@ def test_a_table_of_no_rows() -> None:
         (["certified", "error", "refuted"], "case 1"),
         (["close", "refuted", "refuted: a mistake"], "case 2"),
         (["close", "certified", "refuted"], "case 2"),
+        (["refuted", "refuted: possibly a mistake"], "case 0"),
         (["no metric", "close", "certified"], "case 1"),
         (["certified", "no metric", "inconclusive"], "case 1"),
         (["certified", "close", "close"], "case 1"),
@@ -466,7 +468,8 @@ def test_the_last_line_of_the_table_names_the_case_to_look_at(verdicts: list[str
     for k, text in enumerate(verdicts):
         verdict, _, mistake = text.replace("no metric", "refuted").partition(": ")
         gap = 0.1 if text in ("refuted", "close") else None
-        rows.append(Row(f"case {k}", "lmnn", verdict, rel_gap=gap, diagnosis=(mistake,) if mistake else ()))
+        said = {"diagnosis": (mistake,), "named": "possibly" not in mistake} if mistake else {}
+        rows.append(Row(f"case {k}", "lmnn", verdict, rel_gap=gap, **said))
     last = as_table(rows).splitlines()[-1]
     assert named in last
     assert [row.case for row in rows if row.case in last] == [named] * named.startswith("case")
@@ -479,6 +482,35 @@ def test_only_a_program_with_steps_is_told_to_make_more(formula: str, steps: boo
         assert ("iterations" in last) == steps
         assert "case 0" in last
         assert (f"cvxml evaluate {formula}" in last) == (not steps)
+
+
+def test_a_matrix_that_is_no_metric_is_not_compared_with_a_first_order_program() -> None:
+    """Its gap is that of its projection."""
+    (case,) = load_cases(pattern="ldml-iris")
+    M = 1.3 * cvxml.solve("ldml", case.X, case.y, **case.params).metric
+    values, vectors = np.linalg.eigh(M)
+    indefinite = (vectors * np.where(values == values[0], -0.02 * values[-1], values)) @ vectors.T
+    for metric, compared in ((M, True), (indefinite, False)):
+        (row,) = conform(lambda _, metric=metric: {"metric": metric}, [case])
+        assert row.verdict == "refuted"
+        assert bool(row.expected) == compared
+
+
+@pytest.mark.parametrize("wrong", [1.5, 0.1])
+def test_only_a_proved_name_is_a_mistake_to_mend(wrong: float) -> None:
+    (case,) = load_cases(pattern="mlsvm-line")
+    (row,) = conform(lambda _: {"metric": wrong * np.eye(1)}, [case])
+    report = cvxml.check("mlsvm", case.X, case.y, wrong * np.eye(1), **case.params)
+    assert row.named == bool(report.diagnosis)
+
+
+def test_a_question_may_be_longer_than_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "MOST_BYTES", 1000)
+    within = programs.Surroundings()
+    sleeps = [sys.executable, "-c", "import time; time.sleep(0.5); print('{}')"]
+    assert programs.run(sleeps, {"x": "a" * 5000}, within) == {}
+    writes = [sys.executable, "-c", "print('a' * 2000)"]
+    assert "1000" in str(programs.run(writes, {}, within))
 
 
 @pytest.mark.parametrize("case", ["gmml-iris", "mmc-iris"])
