@@ -119,7 +119,7 @@ def search(
         _status(at, best, runs, why),
         sum(run.iterations for run in runs),
         tuple(step for run in runs for step in run.history),
-        (*_notes(p, runs, why if best.metric is None else why or LOST), *left_out),
+        (*_notes(at, runs, why if best.metric is None else why or LOST), *left_out),
     )
 
 
@@ -169,10 +169,12 @@ def _status(at: Solver, best: Run, runs: list[Run], why: str) -> Status:
     )
 
 
-def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
-    notes = [why] if why else []
+def _notes(at: Solver, runs: list[Run], why: str) -> list[str]:
+    p, notes = at.p, [why] if why else []
     if not p.convex:
         notes.append(f"-{p.criterion} is not convex: a better metric may exist elsewhere")
+    elif at.limited:
+        notes.append("the metrics of limited rank are not a convex set: a better metric may exist elsewhere")
     if len(runs) > 1:
         notes.append(f"-{p.criterion} by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
     return [*notes, p.dropped()] if p.dropped() else notes

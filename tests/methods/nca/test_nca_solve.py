@@ -124,6 +124,18 @@ def test_the_best_of_several_starts_is_kept_and_told() -> None:
     assert "-g by start: random " in both.notes[1]
 
 
+@pytest.mark.parametrize("criterion", ["f", "g"])
+@pytest.mark.parametrize("m", [1, 2])
+def test_a_note_tells_where_a_better_metric_may_exist(criterion: str, m: int) -> None:
+    """With two points in each class, g has a proved global optimum, unless the rank is limited."""
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # some optima are at infinity
+        solution = cvxml.solve("nca", points, np.arange(12) // 2, criterion=criterion, n_components=m)
+    assert bool(solution.notes) == (solution.certificate.kind != "global")
+    assert (solution.certificate.kind == "global") == (criterion == "g" and m == 2)
+
+
 def test_lda_is_a_start_where_there_are_classes_enough() -> None:
     assert cvxml.solve("nca", X, Y, criterion="g", n_components=2, init="lda").status is Status.STATIONARY
     with pytest.raises(ValueError, match="'lda'"):  # three classes have two directions
