@@ -5,9 +5,9 @@ The literal problem of a method is its cvxpy problem, with one line of code for 
 solve(method, X, y, **params)      the optimal metric, with its certificate
 check(method, X, y, metric, ...)   judge any metric: certified, close, refuted or inconclusive
 certify_estimator(fitted, X, y)    judge a fitted estimator of metric-learn, scikit-learn, pylmnn, pyDML or cvxml
-certify_solution(solution)         prove a solution again: a Solution, a saved file, or what load returns
+certify_solution(solution)         prove a solution again: a Solution, a saved file, or the result of load
 from_tuples(tuples, y)             points and lists of indices from metric-learn's tuples of points
-with Progress() as tell            a callback for solve and check: a line in a terminal or notebook, a few in a log
+with Progress() as tell            a callback for solve and check that shows their progress in a terminal or notebook
 evaluate(method, X, y, metric)     the intermediate values, by the paper's names
 problem(method, X, y)              the literal problem, as a cvxpy.Problem
 list_methods()                     the ids of all methods

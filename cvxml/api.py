@@ -1,4 +1,4 @@
-"""The public functions that take the id of a method: solve, evaluate, certify and problem; and the list of these ids.
+"""Public functions that take the id of a method (solve, evaluate, certify, problem), and `list_methods` with all ids.
 
 Each function checks its inputs once, with `Method.instance` of the method. The literal problem of a method is its cvxpy
 problem, with one line of code for each formula of the paper.
@@ -55,7 +55,10 @@ def solve(
     """Return the optimal metric of `method` on X (n, d) and y (n,), with its certificate.
 
     If the problem is not convex, the metric is only certified stationary, or not certified. The exception is
-    solver="global" of ssvm, which can certify the global optimum.
+    solver="global" of ssvm, which can certify the global optimum. The certificate holds the objective of the metric, a
+    lower bound for all metrics, and the difference of the two, the gap. Stationary means that the convex step at the
+    metric (see `problem`), or a change of the metric to first order, decreases the objective by at most tol times the
+    scale.
 
     method: an id from `cvxml.list_methods()`.
     y: class labels, or real targets for "mlkr"; None if params give pairs, triplets or other lists.
@@ -65,9 +68,9 @@ def solve(
         times the scale of the problem, plus the rounding error. For many methods the scale is the objective
         (docs/duality.md).
     max_iter: limit of the iterations of the fast solver; default: that of the method.
-    warm_start: a Solution, or the result of `load`, with the same numbers of points and features. For a convex problem
-        it must be a solution of the same method. If the problem is not convex, only its metric is used, so it may be a
-        solution of another method, for example of LMNN for NCA.
+    warm_start: a Solution, or the result of `cvxml.load`, with the same numbers of points and features. For a convex
+        problem it must be a solution of the same method. If the problem is not convex, only its metric is used, so it
+        may be a solution of another method, for example of LMNN for NCA.
     callback: called with a `cvxml.core.result.Step` (iteration, seconds, objective, lower_bound, gap) each time the gap
         is measured.
     time_limit: seconds from the call on. Then the best metric so far is returned with its bound, as Status.TIME_LIMIT.
@@ -197,7 +200,7 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
         problem, which follows cvxpy's DPP rules. The dual takes numbers only.
 
     Each constraint of the problem has a `label`, for example "(2) margin of point 3": its equation number in the paper,
-    if the statement has one, and its point, pair or triplet. The constraints of the dual have no labels.
+    if it has one, and its point, pair or triplet. The constraints of the dual have no labels.
 
     Warns (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
 

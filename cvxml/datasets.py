@@ -131,7 +131,7 @@ def stored_files() -> dict[str, str]:
 
 
 def names() -> list[str]:
-    """Return the sorted names that `load` accepts, including those in the folder CVXML_DATA.
+    """Return the sorted names of the embedded sets and of those in the folder CVXML_DATA; `load` accepts them.
 
     Raises ValueError if CVXML_DATA is set to something that is not a readable folder.
     """
@@ -149,9 +149,9 @@ def load(
     encoding: str | None = None,
     drop: str | int | Sequence[str | int] | None = None,
 ) -> Table:
-    """Return the named set: X (n, d) float64 and y (n,), int64 (or str or float64 for such labels).
+    """Return the named set: X (n, d) float64 and y (n,), int64, float64 or str.
 
-    name: one of `names`; "openml:NAME" or "openml:NAME:VERSION" needs a network the first time.
+    name: one of `names`, or "openml:NAME" or "openml:NAME:VERSION", which needs an internet connection the first time.
     label, header, index, separator, decimal, encoding, drop: for a file in the folder CVXML_DATA only: which column
         holds the labels, and the format of the file. `read` describes them.
 
@@ -186,10 +186,12 @@ def read(
         default, the first of these that applies: 1. the column named label; 2. the one named labels, class, classes,
         target or species; 3. the only column of words, unless the last column looks like classes; 4. the last column,
         if its name is y, or if it looks like classes and the first does not; 5. the first column, if its name is y and
-        only it looks like classes. Otherwise the file is refused.
+        only it looks like classes. Otherwise the file is refused. A column looks like classes if it holds whole
+        numbers, two or more different ones, and each occurs at least twice on average.
     header: "yes" or "no": does the first line hold the names of the columns? By default, a first line without any
         number is a header, and a first line of numbers is data. But a line of numbers is refused if it counts (0, 1, 2,
-        ...), is the only line of whole numbers, or is outside the range of all lines below it in every column.
+        ...), or is the only line of whole numbers. It is also refused if in every column it is outside the range of
+        the lines below it.
     index: "yes": the first column numbers or names the rows, and is no feature. "no": it is a feature. By default a
         file is refused if its first column may be either. True and False are allowed too, here and for header.
     separator: "comma", "semicolon", "tab" or "space"; default: found from the file.
@@ -236,7 +238,8 @@ def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
     asked: the options of `read` (column of the labels, header, separator ...), for a file in the folder CVXML_DATA
         only.
 
-    Raises ValueError for an unknown name, and for options with a set that is not a file.
+    Raises ValueError for an unknown name, for options with a set that is not a file, and for a file or set that cannot
+    be used.
     """
     _refuse_no_text(name)
     stored = stored_files() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
@@ -284,7 +287,8 @@ def _embedded(name: str) -> Table:
 def _openml(name: str) -> Table:
     """Return the points and labels of a set from openml.org. name: "openml:NAME" or "openml:NAME:VERSION".
 
-    Raises ValueError if a feature is not a number, or a value is missing.
+    Raises ValueError if there is no such set, or no connection to openml.org. Raises ValueError also if the set has a
+    feature that is not a number, a missing value, or not exactly one label for each row.
     """
     title, _, version = name.removeprefix("openml:").partition(":")
     number = int(version) if version.isascii() and version.isdigit() else 0
@@ -328,8 +332,8 @@ def _openml(name: str) -> Table:
 def _labels(target: NDArray[Any]) -> NDArray[Any]:
     """Return the labels (n,) as int64, float64 or str.
 
-    Labels that are text become int64 if all are integers, and stay text otherwise (01 stays text). Labels that are
-    numbers become int64 if all are whole, and float64 otherwise.
+    Labels that are text become int64 if all are plain integers (`files.integers`), and stay text otherwise; 01 stays
+    text. Labels that are numbers become int64 if all are whole and at most 2^53 in size, and float64 otherwise.
     """
     if target.dtype.kind in "OUS":
         texts = [str(label) for label in target]

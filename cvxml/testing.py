@@ -83,11 +83,11 @@ def parametrize_with_cases(
     folder: a folder with your own cases; None: the cases of this package.
     tol: tolerance relative to the scale of the problem: a number, or "strict", "normal" or "loose".
     time_limit: seconds for each case.
-    memory_limit: GB for each process.
-    env: names of the environment variables that a command gets.
-    workdir: the folder in which a command runs; None: an empty folder.
+    memory_limit: GB for each process of a command; Linux only.
+    env: names of environment variables that a command gets in addition to PATH and a few others.
+    workdir: the folder in which a command runs; None: a new empty folder for each case.
 
-    Raises ValueError for an expected failure without a case or without a reason.
+    Raises ValueError for bad input, and for an expected failure without a case or without a reason.
     """
     import pytest
 

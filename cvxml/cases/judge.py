@@ -13,8 +13,8 @@ Answers
 -------
 The formula of a case is its field "formula": a method, or a part of one. Without ids or formulas, all cases are asked
 for. The exit code is 0 if every case asked for is certified, and else 1.
-A case without an answer is counted, and is not certified. The exit code is 2 if no case has the name, or if ANSWERS
-is not a folder. An answer that cannot be read is an error with a sentence, and the other answers are judged.
+A case without an answer is counted, and is not certified. The exit code is 2 if an id or formula matches no case, or
+if ANSWERS is not a folder. An answer that cannot be read has the verdict error, and the other answers are judged.
 
 The interval [low, high] of a case contains the optimum; rational arithmetic proved it. This file computes the objective
 F of the answer exactly, and compares it with the interval. It solves no problem. The tolerance is 1e-6 of the scale.
@@ -23,15 +23,16 @@ F of the answer exactly, and compares it with the interval. It solves no problem
     close           F - high is above the tolerance, and F - low is at most 1e-2 of the scale
     refuted         the answer is not a metric, F - high is above 1e-2 of the scale, or the answer claims another F
     inconclusive    this file cannot decide; the reason is given
-    skipped         the program does not support the case
-    error           the answer holds no metric
+    skipped         the answer says that its program does not support the case
+    error           the answer holds no metric, or cannot be read
 
 The methods nca, ssvm and mlkr are not convex. For nca and ssvm the interval contains the optimum of the convex step at
 the stored metric. The stored dual variables bound the gain of the answer's own step from above, and the stored metric
 bounds it from below. A gain of at most 0.5e-6 of the scale is certified, from 1e-5 to 0.5e-2 it is close, and above 0.1
-it is refuted. Between these limits, the verdict is inconclusive. For mlkr there is no step: the interval is from the
-objective of the stored metric minus a bound of its gain to that objective. This bound, and the one of an answer, hold
-only to first order, so no answer is called close.
+it is refuted. Between these limits, the verdict is inconclusive. For mlkr there is no step: let F be the objective of
+the stored metric, and g an upper bound of its possible decrease. The interval is [F - g, F]. The bound g, and that of
+an answer, hold only to first order, so no answer is called close. An answer is also refuted if two numbers are large:
+the decrease of its objective on the way to the stored metric is above 1e-5 of the scale, and its bound is above 2e-2.
 
 `cvxml.check` can do more: it finds dual variables of its own, names the mistake, and judges other inputs.
 
@@ -67,12 +68,16 @@ Words of this file
     step         the convex step of nca or ssvm at a metric, a function of another metric; for mlkr the objective
     Deviation    how far a matrix is from a property of metrics: share (of its norm), what (a text), sure (True if
                  all methods ask for the property)
-    Judgement    case (its id), verdict, reasons, and gap: bounds (least, most) of the gap relative to the scale
+    Judgement    case (its id), verdict, reasons, and gap: bounds (least, most) of the gap relative to the scale, or
+                 None if they are not known
+    ONE, FINE    2^160 and 2^400; a number that is not rational is rounded to an integer in units of 1 / ONE or 1 / FINE
 
 The bounds
 ----------
 Let X_ij = (x_i - x_j)(x_i - x_j)^T, and let D_ij = <X_ij, metric> be a squared distance. P_+(G) is G with its negative
-eigenvalues replaced by 0. H is the entropy, and a price is a dual variable. The objective of every metric is at least
+eigenvalues replaced by 0. H is the entropy. There are n points with d features, and m triplets (i, j, l). The dual
+variables a, u and lambda of triplets have one entry for each triplet. The docstring of the class of a method states its
+problem, and explains the other symbols. The objective of every metric is at least
 
 mlsvm     sum_i s_i - ||P_+(G)||^2 / (2 lam), for u, w >= 0 with s_i = sum_j u_ij = sum_l w_il <= 1/n, where
           G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ); ||P_+(G)|| <= ||G + S|| for any psd S. Scale: lam/2 ||A||^2
@@ -93,24 +98,27 @@ itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q in the simplex with mu sum_S X_ij - sum_D q X_ij psd
 ldml      sum w H(a/w) - b sum t a, for 0 <= a <= w with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is
-          free; w is 1 or given, and is divided by its sum in S and in D if losses is "means". All points with
-          themselves are one more pair of S, at 0, of weight n self_pairs, over the sum in S if losses is "means"
+          free; w is 1 or given, and is divided by its sum in S and in D if losses is "means". The pairs of a point
+          with itself count as one more pair of S, with distance 0. Its weight is n self_pairs, or n self_pairs divided
+          by the sum of w in S if losses is "means". H is the entropy of a/w and 1 - a/w
 rca       d l - d l log l + l log det C, for l > 0, where C is the covariance within chunklets plus alpha I; the metric
-          is judged with its determinant made 1
-gmml      2 tr SY, for symmetric Y with D - Y S Y psd, where S and D are the sums of X_ij over these pairs, plus
-          mu A_0^-1 and mu A_0, for the prior A_0 or I
-lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd (N is found here). The metric is
-          judged by its range, and must equal the metric of its embedding to 1e-6. Scale: minus the objective
+          is judged after division by det^(1/d), which makes its determinant 1
+gmml      2 tr SY, for symmetric Y with D - Y S Y psd, where S is mu A_0^-1 plus the sum of X_ij over similar pairs, and
+          D is mu A_0 plus the sum over dissimilar pairs; A_0 is the prior, or I
+lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd. The file has s, and N is computed
+          here. The objective depends on the range of the metric only, but the metric must also equal the metric of its
+          embedding to 1e-6. Scale: minus the objective
 sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
-          M_0^-1 + eta (sum_S X_ij - sum_D X_ij). Scale: d
+          A_0^-1 + eta (sum_S X_ij - sum_D X_ij) for the prior A_0. Scale: d
 mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n queries, and I - sum mu 2/(P N) sum
           (X_qj - X_qi) psd, over the pairs of a relevant i and another j in the wrong order
-mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
+mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, where w_ij = 1/(n_c - 1) for two
+          points of one class with n_c points, and else 0
 
 where S and D are the similar and the dissimilar pairs. The scale is the absolute value of the objective unless the
 table gives another. For rca it is the optimum, and for lmnn, itml and lsml it has a lower limit. If the matrix of the
-dual variables is not psd, they are mixed with a share of 2^-20 or less of others: 0 for lmnn, softmax rows for mcml,
-equal shares for boostmetric. For mmc and dml_eig, mu grows instead.
+dual variables is not psd, they are mixed with a share of 2^-20 or less of others: 0 for lmnn and mlr, softmax rows for
+mcml, equal shares for boostmetric. For mmc and dml_eig, mu grows instead.
 
 ssvm is not convex. Its convex step at the metric has the same kind of bound. Let h*_i be the cheapest set in which the
 class of i wins, and q >= 0 weights with sum 1 for each point. The step is at least  C sum q Delta - ||P_+(M)||^2 / 4,
@@ -118,31 +126,38 @@ where
 M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ). Scale: ||W||^2.
 
 A file of the solver "global" holds a tree. Each branch (i, j, a, b) goes to row a if j is in h*_i and to row b if it
-is not. In a leaf, let Y_i be the sum of X_ij over the j that lie in every winning set left for i. Then any q >= 0 with
-sum_h q_ih <= 1, and any nu >= 0 on triples where j is in h*_i and l, which is not, could replace it, bound F by
-C sum q Delta - ||P_+(M)||^2 / 4, M = C sum q (sum_{j in h} X_ij - Y_i) - sum nu (X_ij - X_il).  All winning sets are
+is not. A set wins if the class of i wins in it. In a leaf, let Y_i be the sum of X_ij over the points j that lie in
+all winning sets that the branches leave for i. Let nu >= 0 be weights of triples (i, j, l): j lies in all these sets, l
+lies in none of them, and the class of l is that of j or of i. Let M = C sum q (sum_{j in h} X_ij - Y_i) -
+sum nu (X_ij - X_il). For any such nu, and any q >= 0 with sum_h q_ih <= 1, the objective in the leaf is at least
+C sum q Delta - ||P_+(M)||^2 / 4. The least bound of the leaves is the bound for all metrics. All winning sets are
 listed here, so this is for tiny n.
 
 nca is bounded by its convex step too. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or p_i (for
-f), let rows q_i of the simplex make Z = sum c_i (w_ij - q_ij) X_ij psd. They bound the step by its constant plus
-sum c_i H(q_i). The file has two matrices R and interior (d, d), and a number theta. They give the rows
-q_i = (1 - theta) softmax_j(-<R, X_ij>) + theta softmax_j(-<interior, X_ij>). theta is increased if Z is not psd. If
-each point has one partner and the criterion is g, this bounds every metric. Scale: the distance of the objective from
-the bound that p_i <= max_j s_ij gives, or from the limit for growing multiples of the metric if that is less.
+f), let rows q_i of the simplex make Z = sum c_i (w_ij - q_ij) X_ij psd. Then the step is at least a constant plus
+sum c_i H(q_i). The constant makes the step equal to the objective at the metric. The file has two matrices R and
+interior (d, d), and a number theta. They give the rows
+q_i = (1 - theta) softmax_j(-<R, X_ij>) + theta softmax_j(-<interior, X_ij>). theta is increased if Z is not psd. If no
+point has two partners and the criterion is g, this bounds the objective of every metric. Scale: the distance of the
+objective from its lower bound by p_i <= max_j s_ij, or from its limit for growing multiples of the metric if that
+distance is smaller.
 
-mlkr, and nca with n_components below the rank of the points, are bounded to first order. In coordinates where
-the points have unit covariance C, let G = sum c_ij X_ij be the gradient by Q = A^T A. A change of the rows of A, no
-longer than L = max(|A|, 1), gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G. A row of A is free if it
-is 0 or very short, so that it can be replaced. A new row of length L in its place gains at most L^2 t for G + t C psd.
-Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij). Scale: the least of three numbers. They are
-the objective (for nca its distance from the bound above), the distance from the limit for growing multiples, and four
-times the sum of the sizes of the terms of the derivative of F(tA). A metric is judged together with a matrix L L^T of
-the allowed rank near it.
+mlkr, and nca with n_components below the rank of the points, are bounded to first order. In coordinates where the
+points have unit covariance C, let G = sum c_ij X_ij be the gradient of the objective F by Q = A^T A. A change of A with
+a norm of at most L = max(|A|, 1) gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G. A row of A is free if
+it is 0 or very short, so that it can be replaced. If G + t C is psd, a new row of length L in its place gains at most
+L^2 t. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j) for mlkr, with the weights p_ij of the mean yhat_i. For nca
+it is c_i (w_ij - p_ij). Scale: the least of three numbers. They are the objective (for nca the distance from its lower
+bound above), the distance from its limit for growing multiples of the metric, and 4 s / min(|A|^2, 1). Here s is the
+sum of the absolute values of the terms of dF(tA)/dt at t = 1. For the metric 0 the scale is the first number. A metric
+is judged together with a matrix L L^T of the allowed rank near it.
 
-glml has one Gaussian a class. At each query let B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm. If B or -B
-is positive definite, every metric of determinant 1 has (tr A^-1 B)^2 at least
-D u - D u log(u/|y|) + u log|det B| - y^2/4; else the bound is 0. Scale: the best such bound, or ||A^-1|| for
-|tr A^-1 B|. The metric is judged with its determinant made 1.
+glml has one Gaussian for each class. At a query, let p_i be the prior of class i times its density, up to a common
+factor, and G_i = g g^T - Sigma_i^-1 with g = Sigma_i^-1 (query - mean_i). Let B be the sum of
+p_i p_j (p_j - p_i)(G_i - G_j) over i < j, divided by its norm. If B or -B is positive definite, every metric of
+determinant 1 has (tr A^-1 B)^2 at least d u - d u log(u/|y|) + u log|det B| - y^2/4, for dual variables u > 0 and y.
+The scale is then the best such bound. Else the bound is 0, the gap is |tr A^-1 B|, and the scale is ||A^-1||. The
+metric is judged after division by det^(1/d), which makes its determinant 1.
 """
 
 from __future__ import annotations
@@ -233,7 +248,10 @@ def lcm(*numbers):
 
 
 def whole(array):
-    """Return an array of floats exactly: an array of integers of the same shape, and its unit, a power of two."""
+    """Return an array of floats exactly: an array of integers of the same shape, and its unit, a power of two.
+
+    Raises ValueError for NaN and infinity, and for numbers of so different sizes that the integers would be too large.
+    """
     array = np.asarray(array, float)
     require(np.isfinite(array).all(), "an entry must be a finite number")
     mantissas, exponents = np.frexp(array)
@@ -330,10 +348,11 @@ def independent(C):
 
 
 def shares(Z, better, otherwise="the dual variables are outside the dual cone, so they prove no bound"):
-    """Integers (a, b) for which a Z + b better is psd: (1, 0) if Z is psd, else (2^k - 1, 1), k the largest in SHARES.
+    """Integers (a, b) for which a Z + b better is psd: (1, 0) if Z is psd, else (2^k - 1, 1).
 
-    A bound holds if its matrix is psd. Z and `better` are the matrices of two choices of dual variables, and the choice
-    of `better` is the safer one. Raises ValueError (`otherwise`) if no k in SHARES is enough.
+    k is the largest of 60, 58, ..., 20 that is enough. Z and `better` are the matrices of two choices of dual
+    variables. The matrix of a mixture of these choices is the same mixture of the matrices, and a bound holds if its
+    matrix is psd. Raises ValueError (`otherwise`) if no k is enough.
     """
     if psd(Z):
         return 1, 0
@@ -442,7 +461,8 @@ def lowered(row, total):
 def of_simplex(row, whose):
     """Round floats >= 0 with the sum 1 to integers in units of 1 / ONE, with the sum ONE exactly.
 
-    Raises ValueError if the floats miss this by more than 1e-9; the message begins with `whose`.
+    Raises ValueError if a float is negative, or if their sum differs from 1 by more than 1e-9. The message begins with
+    `whose`.
     """
     row = [float(v) for v in row]
     require(min(row, default=-1) >= 0 and abs(sum(row) - 1) <= 1e-9, f"{whose} is outside the simplex")
@@ -455,10 +475,11 @@ def of_simplex(row, whose):
 
 
 class Metric:
-    """A matrix that is judged, exactly, with the functions that objectives use. All numbers are integers and fractions.
+    """A matrix that is judged, with its squared distances. All numbers are integers and fractions.
 
-    The matrix is `matrix` (d, d), integers, times `unit`. The squared distance D_ij of the points i and j is the
-    integer `squares`_ij >= 0 times `step`.
+    Its static functions (`log`, `largest` ...) are those of fractions, which objectives call. The matrix is `matrix`
+    (d, d), integers, times `unit`. The squared distance D_ij of the points i and j is the integer `squares`_ij >= 0
+    times `step`.
     """
 
     def __init__(self, matrix, unit, squares, step):
@@ -520,7 +541,11 @@ def symmetric(metric, d):
 
 
 def root_near(metric, d, rank):
-    """Integers L (d, rank), and the unit of L L^T. If the metric has this rank, L L^T times the unit is near it."""
+    """Integers L (d, rank), and the unit of L L^T: L L^T times the unit is near the metric, floats (d, d).
+
+    The metric must be psd, and at most of this rank. Else L L^T is near the part of its `rank` largest positive
+    eigenvalues, in units of the features that make its diagonal about 1.
+    """
     A = symmetric(metric, d)[0]
     # in units of the diagonal, so that the error of L L^T is small for every feature
     diagonal = np.abs(np.diag(A))
@@ -680,7 +705,10 @@ class Problem:
         return objective
 
     def lost(self, objective):
-        """A bound of the rounding error of `objective` and of `bound`: 0 if they are exact, else far too large."""
+        """A bound of the rounding error of the functions `objective` and `bound`: 0 if they are exact.
+
+        Else it is much larger than the error. objective: the value of `objective` at the metric.
+        """
         return 0
 
     def bound(self, dual):
@@ -688,9 +716,10 @@ class Problem:
         raise NotImplementedError
 
     def proof(self, matrix, dual):
-        """The upper bound of the objective of a matrix, the lower bound of every objective, and the scale.
+        """An upper bound of the objective of a matrix, a lower bound of the objective of every metric, and the scale.
 
-        A fourth number is the gap, if it is not the difference of the first two.
+        A fourth number is the gap, if it is not the difference of the first two. If CLAIM is "step" or "first order",
+        the lower bound is that of the step, or the objective minus the gain to first order.
         """
         metrics = self.metrics(matrix)
         objective = max(map(self.objective, metrics))
@@ -706,7 +735,10 @@ class Problem:
 
 
 class MLSVM(Problem):
-    """Minimize lam/2 ||A||^2 + 1/n sum_i [1 + max over targets D_il - min over impostors D_ij]_+ over psd A."""
+    """Minimize lam/2 ||A||^2 + 1/n sum_i [1 + max over targets D_il - min over impostors D_ij]_+ over psd A.
+
+    The neighbours of point i are given. Its targets l are those of its own class, and its impostors j are the others.
+    """
 
     READS = frozenset({"lam"})
     NAMES = frozenset({"n_neighbors", "neighborhood"})
@@ -746,10 +778,11 @@ class MLSVM(Problem):
         return self.unit**4 * positive_square(outer_sum(self.X, weights))
 
     def prices(self, dual):
-        """sum_i s_i and the weights (n, n) of the X_ij in G, both integers, and their common unit (see the bounds).
+        """sum_i s_i and the weights (n, n) of the X_ij in G, both integers, and their common unit.
 
-        dual: has u and w, the dual variables of the impostors and of the targets. Those of each point are made feasible
-        first. Raises ValueError if they are infeasible by more than rounding.
+        s and G are those of the bound of mlsvm in the module docstring. dual: the lists u and w, the dual variables of
+        impostors and of targets, and u_index and w_index, their pairs (i, j). First they are lowered until they are
+        feasible. Raises ValueError if they are infeasible by more than rounding.
         """
         y, n = self.y, self.n
         values, unit = whole([*dual["u"], *dual["w"]])
@@ -781,9 +814,10 @@ class MLSVM(Problem):
 
 
 class KernelMetric(Metric):
-    """The metric A = sum phi_ij Phi(x_i) Phi(x_j)^T of the feature map Phi; `square` is ||A||^2.
+    """The metric A = sum phi_ij Phi(x_i) Phi(x_j)^T for coefficients phi (n, n) and the feature map Phi of the kernel.
 
-    off: the largest error of a distance, and of ||A||^2, due to the rounding of the kernel.
+    square: ||A||^2. off: a bound of the error of a distance, and of ||A||^2, due to the rounding of the kernel. The
+    squared distance D_ij is `squares`_ij times `step`.
     """
 
     def __init__(self, squares, step, square, off):
@@ -827,10 +861,11 @@ class KernelMLSVM(MLSVM):
         yield from of_cone(half @ M @ half)
 
     def factor(self, M, sign):
-        """Integers L (n, r) and their unit, for which L L^T is near a part of M in the feature space.
+        """Integers L (n, r) and their unit, so that L L^T is near the coefficients phi of a part of a matrix.
 
-        sign: 1 for the positive part of M, -1 for minus its negative part. The columns of L are
-        M K^1/2 v / sqrt(|lambda|), for the eigenvectors v of K^1/2 M K^1/2 with eigenvalues lambda of this sign.
+        This matrix is sum M_ij Phi(x_i) Phi(x_j)^T, for floats M (n, n). sign: 1 for its positive part, -1 for minus
+        its negative part. The columns of L are M K^1/2 v / sqrt(|lambda|), for the eigenvectors v of K^1/2 M K^1/2 with
+        eigenvalues lambda of this sign. Raises ValueError for the sign 1 if the matrix is not psd to 1e-6.
         """
         half = self.half()
         values, vectors = np.linalg.eigh(half @ ((M + M.T) / 2) @ half)
@@ -840,9 +875,9 @@ class KernelMLSVM(MLSVM):
         return whole(M @ half @ (vectors[:, kept] / np.sqrt(sign * values[kept])))
 
     def error(self, M, by):
-        """A bound of the error of tr M K M K, and of an entry of K M K, that the rounding of K causes.
+        """A bound of two errors that the rounding of K causes: that of tr M K M K, and that of an entry of K M K.
 
-        M: integers in units of `by`.
+        M: integers (n, n). by: their unit.
         """
         most = int(np.abs(self.K).max()) * self.K_unit + self.K_off * self.K_unit
         return 16 * self.K_off * self.K_unit * (1 + most) * (1 + np.abs(M).sum() * by) ** 2
@@ -881,7 +916,9 @@ class KernelMLSVM(MLSVM):
 class LMNN(Problem):
     """Minimize (1 - mu) sum over targets D_ij + mu sum over triplets [1 + D_ij - D_il]_+
 
-    The optimum may be 0. So the scale is the objective, or 1e-9 mu times the number of triplets if that is larger.
+    A target is a pair (i, j), and a triplet (i, j, l) is a target with an impostor l. Either the targets are given, and
+    all points of other classes are impostors; or the triplets are given. The optimum may be 0. So the scale
+    is the objective, or 1e-9 mu times the number of triplets if that is larger.
     """
 
     READS = frozenset({"mu", "targets", "triplets"})
@@ -969,8 +1006,9 @@ class Triplets(Problem):
     def prices(self, dual, cap):
         """The dual variables a as integers, their unit, and the weights (n, n) of the X_ij in sum a (X_il - X_ij).
 
-        The weights have the same unit. cap: the largest value of a dual variable. Raises ValueError if one is outside
-        0..cap by more than rounding, or belongs to no triplet.
+        The weights have the same unit. dual: "price", the numbers a, and "triplets", their rows (i, j, l). cap: the
+        largest allowed a. Raises ValueError if an a is negative, or above cap by more than rounding, or if its row is
+        not a triplet of the problem.
         """
         price, fine = numbers(dual, "price", len(dual["triplets"]))
         rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
@@ -992,7 +1030,7 @@ class Triplets(Problem):
 
 
 class RTML(Triplets):
-    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges: quadratic over a width, and then linear."""
+    """Minimize lam/2 ||M||^2 + sum over triplets of rounded hinges (`rounded`), where M is the metric."""
 
     READS = frozenset({"lam", "width", "triplets"})
 
@@ -1039,10 +1077,11 @@ class FrobMetric(RTML):
 
 
 class PLML(Triplets):
-    """Minimize alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
+    """Minimize alpha1 sum ||M_b||^2 + sum over triplets of [1 + D_ij - D_il]_+ + alpha2 sum over pairs of D_ij
 
-    The pairs i, j are those of the triplets. The weights W (n, B) are given: point i has the metric sum_b W_ib M_b, so
-    D_ij and D_ji differ. The matrix of an answer has the blocks M_b (d, d) on its diagonal.
+    The pairs are the different (i, j) of the triplets (i, j, l). The weights W (n, B) are given: point i has the metric
+    sum_b W_ib M_b, and D_ij is the squared distance in this metric, so D_ij and D_ji differ. The matrix of an answer
+    has the blocks M_b (d, d) on its diagonal.
     """
 
     READS = frozenset({"alpha1", "alpha2", "triplets", "weights"})
@@ -1180,9 +1219,9 @@ def proposed_weights(B, M):
 
 
 class Combination(Triplets):
-    """A problem for metrics M = sum w_k b_k b_k^T with w >= 0 and given vectors b_k.
+    """A problem for metrics M = sum w_k b_k b_k^T with w >= 0 and K given vectors b_k (d,).
 
-    A metric is judged as the nearest such combination.
+    A matrix is judged as the nearest such combination.
     """
 
     cap = beta = Fraction(1)  # the weight of a hinge; the weight of sum w, or of the least sum
@@ -1278,7 +1317,10 @@ class SCML(Combination):
 
 
 class SchultzJoachims(Combination):
-    """Minimize 1/2 ||M||^2 + C sum over triplets of hinges, for M = A diag(w) A^T with w >= 0."""
+    """Minimize 1/2 ||M||^2 + C sum over triplets of hinges, for M = A diag(w) A^T with w >= 0.
+
+    A (d, K) is given; without it, A is the identity. The b_k of `Combination` are the columns a_k of A.
+    """
 
     READS = frozenset({"C", "A", "triplets"})
 
@@ -1360,7 +1402,10 @@ class BoostMetric(Triplets):
         return entropy(a * u + b * same)
 
     def left(self, u):
-        """A positive multiple of v I - sum u (X_il - X_ij), (d, d), in integers. u: integers in units of 1 / ONE."""
+        """A positive multiple of v I - sum u (X_il - X_ij), (d, d), in integers.
+
+        u: one for each triplet (i, j, l), integers in units of 1 / ONE.
+        """
         level = self.v * ONE / self.unit**2
         pulled = outer_sum(self.X, self.weights(self.triplets.tolist(), u))
         return identity(self.d) * level.numerator - level.denominator * pulled
@@ -1436,7 +1481,8 @@ class NearPrior(Problem):
 class ITML(Pairs, NearPrior):
     """Minimize D_ld(A, A_0) + gamma sum over pairs of r - 1 - log r
 
-    r is max(D/u, 1) for a similar pair and min(D/l, 1) for a dissimilar one. The bounds u and l are given.
+    r is max(D/u, 1) for a similar pair and min(D/l, 1) for a dissimilar one, where D is the squared distance of the
+    pair. The bounds u and l are given.
     """
 
     READS = frozenset({"gamma", "prior", "bounds", "pairs"})
@@ -1477,7 +1523,7 @@ class ITML(Pairs, NearPrior):
 class LSML(NearPrior):
     """Minimize D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2 over quadruplets (a, b, c, d) with weights w
 
-    If the points c and d are equal, the dual variable s of the quadruplet may be 1.
+    The dual variable s of a quadruplet is less than 1. It may be 1 if the points c and d are equal.
     """
 
     READS = frozenset({"prior", "quadruplets", "weights", "losses"})
@@ -1533,8 +1579,9 @@ class LDML(Pairs):
     """Minimize sum over S of w log(1 + exp(D - b)) + sum over D of w log(1 + exp(b - D))
 
     S and D under the sums are the similar and the dissimilar pairs, and D in the terms is the squared distance of a
-    pair. The threshold b is given, or is about the best one for the metric. If losses is "means", the weights w are
-    divided by their sum in S and in D.
+    pair. The threshold b is given; or it is "free", and is minimized over too (`best_b`). If losses is "means", the
+    weights w are divided by their sum in S and in D. The parameter self_pairs is the weight of the pair of a point with
+    itself, which counts as similar (`pair_weights`).
     """
 
     READS = frozenset({"b", "losses", "weights", "self_pairs", "pairs"})
@@ -1637,7 +1684,10 @@ class LDML(Pairs):
         return self.free and any(self.separates(at) for at in self.metrics(matrix))
 
     def separates(self, at):
-        """True if each similar distance is at most each dissimilar one, and not all distances are equal."""
+        """True if each similar distance is at most each dissimilar one, and not all distances are equal.
+
+        If self pairs have a weight, their distance 0 is one of the similar distances.
+        """
         near = [at.squares[i, j] for i, j in self.similar] + ([0] if self.params.get("self_pairs", 0) else [])
         far = [at.squares[i, j] for i, j in self.dissimilar]
         return max(near) <= min(far) and min(near) < max(far)
@@ -1686,7 +1736,8 @@ class Budget(Pairs):
     def multiple(self, price):
         """A number mu, nearly the smallest, with mu sum_S X_ij - sum_D price X_ij psd.
 
-        price: integers, one for each dissimilar pair. The units of X are left out.
+        price: integers, one for each dissimilar pair. Raises ValueError if no mu is found, for example if a dissimilar
+        pair differs in a direction in which no similar pair does.
         """
         S = sum_over(self.X, self.similar)
         C = outer_sum(self.X, at_pairs(self.n, self.dissimilar, price))
@@ -1730,7 +1781,8 @@ class MMC(Budget):
     def prices(self, dual):
         """The dual variables c of the dissimilar pairs as integers; 0 for pairs of equal points.
 
-        Their unit is left out, because the bound of any multiple of c is the same.
+        Their unit is left out, because the bound of any multiple of c is the same. dual: "c"; or "metric", a matrix
+        (d, d) with squared distances D_ij, and c is about 1 / sqrt(D_ij).
         """
         if "metric" in dual:  # in place of its prices: any positive c are valid
             at = np.array(dual["metric"], float)
@@ -1807,9 +1859,10 @@ class DMLEig(Budget):
 
 
 class RCA(Problem):
-    """Minimize tr C B for B = M / det(M)^(1/d), where C is the covariance within chunklets plus alpha I.
+    """Minimize tr C B for B = M / det(M)^(1/d), where M is the metric.
 
-    The scale is the optimal objective, d det(C)^(1/d).
+    C is the covariance within chunklets (given groups of points, by default the classes) plus alpha I. The scale is the
+    optimal objective, d det(C)^(1/d).
     """
 
     READS = frozenset({"chunklets", "alpha"})
@@ -1857,7 +1910,7 @@ def scatter(points):
 
 
 class GMML(Pairs, NearPrior):
-    """Minimize tr A S + tr A^-1 D
+    """Minimize tr A S + tr A^-1 D, where A is the metric.
 
     S is mu A_0^-1 plus the sum of X_ij over similar pairs, and D is mu A_0 plus the sum over dissimilar pairs.
     """
@@ -1948,7 +2001,10 @@ class SDML(Pairs, NearPrior):
 class LFDA(Problem):
     """Minimize - tr (T^T S_w T)^-1 T^T S_b T for a T (d, r) with the range of the metric.
 
-    S_w and S_b are the local scatter matrices within and between classes. The scale is minus the objective.
+    r is n_components, the rank of the metric. S_w and S_b are the local scatter matrices within and between classes,
+    sums over all i and j. S_w is the sum of A_ij X_ij / (2 n_c) over points of one class of n_c points, plus alpha I.
+    S_b is the sum of X_ij / (2 n) over points of two classes, plus the sum of A_ij X_ij (1/n - 1/n_c) / 2 over points
+    of one class. A is computed by `affinities`. The scale is minus the objective.
     """
 
     READS = frozenset({"n_components", "n_neighbors", "embedding", "alpha"})
@@ -2025,7 +2081,11 @@ class LFDA(Problem):
         return -Fraction(int((adjugate * T.T.dot(self.S_b).dot(T)).sum()), int(det))
 
     def embedded(self, at):
-        """The metric that the parameter "embedding" prescribes for the range of a Metric: integers and their unit."""
+        """The metric that the parameter "embedding" prescribes for the range of a Metric: integers and their unit.
+
+        For T with this range it is P = T (T^T S_w T)^-1 T^T ("plain"), P S_b P ("weighted"), or T (T^T T)^-1 T^T
+        ("orthonormal").
+        """
         T = self.range_of(at)
         det, adjugate = inverse(T.T.dot(self.S_w).dot(T))
         plain, unit = T.dot(adjugate).dot(T.T), 1 / (det * self.one)
@@ -2111,10 +2171,11 @@ def affinity(D, product):
 
 
 class MLR(Problem):
-    """Minimize tr W + C/n sum over n queries q of max over rankings of [loss - margin]
+    """Minimize tr W + C/n sum over n queries q of max over rankings of [loss - margin], where W is the metric.
 
-    The maximum is over all rankings of the other points. The margin of a ranking for q is 2/(P N) sum (D_qj - D_qi)
-    over the pairs of a relevant i and another j in the wrong order. P points are relevant, and N are not.
+    A query is a point q with relevant points, which are given, and other points: P points are relevant, and N are not.
+    The maximum is over all rankings of these points. The loss is 1 minus the measure of the ranking, for example its
+    AUC. The margin is 2/(P N) sum (D_qj - D_qi) over the pairs of a relevant i and another j that is ranked before i.
     """
 
     READS = frozenset({"C", "measure", "k", "relevant"})
@@ -2130,10 +2191,11 @@ class MLR(Problem):
         self.others = {q: [j for j in range(n) if j != q and j not in self.relevant[q]] for q in self.queries}
 
     def earned(self, P, N):
-        """A table (P, N + 1): what a relevant point adds to the measure of a ranking, for example to its AUC.
+        """A table (P, N + 1): the summand of each relevant point in the measure of a ranking, for example its AUC.
 
-        Row p (from 1) and column g are for the p-th relevant point, if g other points are ranked before it. P and N:
-        the numbers of relevant and of other points of a query. The entries are fractions.
+        Row p - 1 and column g are for the p-th relevant point of the ranking, if g other points are ranked before it. P
+        and N: the numbers of relevant and of other points of a query. The entries are fractions. Raises ValueError for
+        an unknown measure, and for k below 1.
         """
         measure, k = self.params["measure"], self.params["k"]
         k = min(k, P, N) if measure == "precision" else min(k, P)
@@ -2224,7 +2286,7 @@ class MLR(Problem):
 
 
 def softmax(X, M, i):
-    """The row (n,) of exp(-<M, X_ik>) divided by its sum over k, in floats; 0 for k = i."""
+    """The row (n,) of exp(-<M, X_ik>) divided by its sum over k != i, in floats; 0 for k = i. X: the points (n, d)."""
     D = np.einsum("ij,jk,ik->i", X[i] - X, M, X[i] - X)
     e = np.exp(-(D - np.delete(D, i).min()))
     e[i] = 0.0
@@ -2277,11 +2339,11 @@ class MCML(Problem):
 
 
 def strict_rows(X, mates, rows):
-    """Rows q (n, n) for which sum (w_ij - q_ij) X_ij is clearly positive definite, if possible, in units of 1 / ONE.
+    """Rows q (n, n) in units of 1 / ONE for which Z = sum (w_ij - q_ij) X_ij is clearly positive definite, if possible.
 
-    Five metrics are tried, multiples of the inverse of sum w_ij X_ij. Each gives softmax rows, and the rows for which
-    the least eigenvalue of the first sum is largest are returned. They are 0 where `rows` are 0. mates (n, n): True for
-    two points of one class.
+    Five metrics are tried, multiples of the inverse of sum w_ij X_ij, and each gives softmax rows. The rows with the
+    largest least eigenvalue of Z are returned. They are 0 where `rows` are 0. X: the points (n, d). mates (n, n): True
+    for two points of one class.
     """
     used, n = mates.any(axis=1), len(X)
     weights = mates / np.maximum(mates.sum(axis=1, keepdims=True), 1)
@@ -2326,12 +2388,12 @@ class LimitedRank(Problem):
     def first_order(self, matrix, at, weights, fine, off):
         """Return |A|^2, and a bound of the gain to first order by a change of the rows of A, or by a new row.
 
-        The metric is A^T A, and lengths are measured in coordinates of unit covariance. A new row is possible if A has
-        a free row (`rows_are_long`), or if the metric may have full rank. matrix: the metric in floats. at: the same as
-        a Metric.
+        The metric is A^T A, and lengths are measured in coordinates of unit covariance. The change, or the new row, is
+        at most max(|A|, 1) long. A new row is possible if A has a free row (`rows_are_long`), or if the metric may have
+        full rank. matrix: the metric in floats. at: the same as a Metric.
 
         weights (n, n): integers; `fine` times the sum of weights_ij X_ij is the gradient of the objective by A^T A.
-        off: a bound of the error of each weights_ij times `fine`.
+        off: a bound of the error of each product of weights_ij and `fine`.
         """
         n, M, of, basis = self.n, at.matrix, at.unit, self.basis
         C, c = self.C, self.unit**2 / n**3
@@ -2392,11 +2454,11 @@ def ties(row, i, largest):
 def resolved(objective, scales, turns, long, is_zero):
     """The scale: the smallest of several numbers; 0 if rounding of the objective could explain it.
 
-    The numbers are `scales`, and PLENTY * turns / min(long, 1). For the metric 0 (`is_zero`), the result is the first
-    of `scales`.
+    The numbers are `scales`, and 4 turns / min(long, 1). For the metric 0 (`is_zero`), the result is the first of
+    `scales`. Rounding could explain a number of at most 2^-46 times the objective.
 
-    turns: the sum of the sizes of the terms of the derivative along multiples of the metric. long: |A|^2 for the metric
-    A^T A.
+    turns: the sum of the absolute values of the terms of the derivative of the objective along multiples of the metric.
+    long: |A|^2 for the metric A^T A, in coordinates of unit covariance.
     """
     if is_zero:
         return scales[0]
@@ -2484,7 +2546,8 @@ class MLKR(LimitedRank):
 class NCA(LimitedRank):
     """Minimize - sum_i p_i (criterion f) or - sum_i log p_i (criterion g), with p_i = sum_j s_ij p_ij
 
-    p_ij is the softmax of -D_ij over j != i. Only points i with a partner, some s_ij > 0, count.
+    p_ij is the softmax of -D_ij over j != i. The similarity s_ij >= 0 is given; by default it is 1 for two points of
+    one class, else 0. A partner of i is a point j with s_ij > 0. The sums are over the points i with a partner.
     """
 
     READS = frozenset({"criterion", "n_components", "similarity"})
@@ -2514,10 +2577,10 @@ class NCA(LimitedRank):
         return (y[:, None] == y) * (1.0 - np.eye(len(y)))
 
     def likelihood(self, at, i):
-        """Five results for the point i: e, sum_j s_ij e_j, sum_j e_j, p_i, and the distances less the least one.
+        """Five results for the point i: e (n,), sum_j s_ij e_j, sum_j e_j, p_i, and v (n,).
 
-        These distances are D_ij - min_k D_ik over all j, and e_j is exp of minus them, times ONE, with e_i = 0. In the
-        second result, the s_ij are integers, without their unit.
+        v_j = D_ij - min_k D_ik, and e_j is exp(-v_j) in units of 1 / ONE, with e_i = 0. In the second result, the s_ij
+        are integers, without their unit. Raises ValueError if p_i is below 2^-60 of the largest s_ij.
         """
         row = at.squares[i]
         low = np.delete(row, i).min()
@@ -2541,9 +2604,9 @@ class NCA(LimitedRank):
         return objective + lost, bound, self.scale(metrics[-1], objective)
 
     def scale(self, at, objective):
-        """The distance of the objective from the bound that p_i <= max_j s_ij gives, or from its limit if that is less.
+        """The distance of the objective from its lower bound by p_i <= max_j s_ij, or from its limit if that is nearer.
 
-        The limit is that of the objective for growing multiples of the metric.
+        The limit is that of the objective for growing multiples of the metric. For the metric 0 it does not count.
         """
         objective, limit = self.objective(at), 0
         for i in self.used:
@@ -2683,7 +2746,7 @@ class NCA(LimitedRank):
     def step(self, at):
         """Return the convex step at `at`: the function sum c_i (sum_j w_ij D_ij + log sum exp -D_ik) of another Metric.
 
-        c and w are those of the module docstring at the metric `at`.
+        c and w are those of the module docstring at the metric `at`. The constant of the step is left out.
         """
         c, w = [], []
         for i in self.used:
@@ -2724,15 +2787,19 @@ def splits(votes, sizes):
 
 
 def task_loss(costs, counts):
-    """The largest cost of the classes that tie for the most votes. costs, counts: one for each class."""
+    """The largest cost of the classes that tie for the most votes.
+
+    costs, counts: the cost and the number of votes of each class.
+    """
     return max(cost for cost, m in zip(costs, counts) if m == max(counts))
 
 
 class SSVM(Problem):
-    """Minimize ||W||^2 + C sum_i (max over h of [Delta - D(i, h)] + D(i, h*_i))
+    """Minimize ||W||^2 + C sum_i (max over h of [Delta - D(i, h)] + D(i, h*_i)), where W is the metric.
 
-    h is a set of k points j, D(i, h) is the sum of D_ij over h, and Delta is the task loss of the vote of h. h*_i is
-    the cheapest set in which the class of i wins.
+    h is a set of k points other than i, and D(i, h) is the sum of D_ij over j in h. Each point of h votes for its
+    class, and Delta is the largest cost of a class with the most votes (`task_loss`), for a point of the class of i.
+    h*_i is the set with the least D(i, h) among those in which the class of i has more votes than any other.
     """
 
     READS = frozenset({"C", "n_neighbors", "loss_matrix"})
@@ -2823,7 +2890,11 @@ class SSVM(Problem):
         return [sum(self.y[j] == c for j in h) for c in range(self.classes)]
 
     def step_bound(self, latents, dual):
-        """A lower bound of the convex step with the sets h*_i = latents[i], from the dual variables q on sets."""
+        """A lower bound of the convex step with the sets h*_i = latents[i], from the dual variables q of sets.
+
+        dual: "q", and "q_index", for each q a row of the point i and the k points of its set. Raises ValueError if the
+        q of a point are negative, or do not have the sum 1.
+        """
         n, k, losses, weights = self.n, self.k, Fraction(0), np.zeros((self.n, self.n), object)
         rows: list[Any] = [([], []) for _ in range(n)]
         for (i, *h), q in together(dual["q_index"], dual["q"]):
@@ -2945,7 +3016,8 @@ class GLML(Problem):
     def gaussian(self, points):
         """The Gaussian of one class: m, m times its mean, kappa, and the `inverse` (determinant and adjugate) of N.
 
-        m is the number of points, and kappa N is the covariance plus alpha I, with integers N.
+        points: integers (m, d). m is their number, and the mean has their unit. kappa N is the covariance plus alpha I,
+        with integers N and a fraction kappa.
         """
         m, alpha = len(points), self.number("alpha")
         ratio = alpha * m * m / self.unit**2
@@ -2970,7 +3042,7 @@ class GLML(Problem):
         return log(prior) - volume / 2 - far / 2, N, step**2 / ratio.denominator
 
     def direction(self, x):
-        """A multiple of B at the query x, (d, d) integers, and the largest error of an entry.
+        """A multiple of B at the query x, (d, d) integers, and the largest error of an entry. Both are 0 if B is 0.
 
         The multiple is positive if there are more than two classes; for two classes its sign does not matter. Raises
         ValueError if rounding leaves open whether B is 0.
@@ -3123,7 +3195,10 @@ PROBLEMS = {
 
 
 def shown(value, letters=PRINTED):
-    """The text of a value for a terminal: ASCII, on one line, with escapes such as \\x1b and \\n, cut to `letters`."""
+    """The text of a value for a terminal: ASCII, on one line, with escapes such as \\x1b and \\n, cut to `letters`.
+
+    Of a list or a dict, only the type is named.
+    """
     if isinstance(value, (list, dict)):
         return f"a {type(value).__name__}"
     text = str(value)[: letters + 1].encode("unicode_escape").decode("ascii")
@@ -3164,7 +3239,7 @@ def parsed(content):
 
 
 def is_deep(value, left):
-    """True if more than `left` lists and objects are nested in a value."""
+    """True if lists and objects are nested more than `left` deep in a value."""
     if not isinstance(value, (list, dict)):
         return False
     within = value.values() if isinstance(value, dict) else value
@@ -3183,7 +3258,7 @@ def are_finite(value):
 
 
 def are_rows(value):
-    """True for a flat list, which holds no lists, and for a list of flat lists of the same length."""
+    """True for a list without lists in it, and for a list of such lists of equal length."""
     if not isinstance(value, list):
         return False
     lengths = {len(row) if isinstance(row, list) else -1 for row in value}
@@ -3283,10 +3358,11 @@ def problem_of(content):
 
 
 def recompute(content):
-    """(objective, lower bound, gap, least eigenvalue of the metric, scale), from the definitions.
+    """(objective, lower bound, gap, least eigenvalue of the metric, scale) of a saved solution, from the definitions.
 
-    All but the eigenvalue are exact. Raises ValueError if a list is wrong, the metric is not symmetric, the dual
-    variables are not feasible, or a parameter is not known here.
+    content: its fields, as `read_solution` returns them. Rounding in the objective and the bound is counted against the
+    metric; the eigenvalue is a float. Raises ValueError if a list is wrong, the matrix is not a metric of the method,
+    the dual variables are not feasible, or a parameter is not known here.
     """
     return recomputed(problem_of(content))
 
@@ -3294,7 +3370,7 @@ def recompute(content):
 def recomputed(problem):
     """(objective, lower bound, gap, least eigenvalue of the metric, scale) for the Problem of a saved solution.
 
-    All but the eigenvalue are exact. Raises ValueError as `recompute` does.
+    The numbers and the errors are those of `recompute`.
     """
     content = problem.content
     objective, bound, scale, *gap = problem.proof(content["metric"], content["dual"])
@@ -3366,7 +3442,8 @@ def reason(error):
 def nearest(content, i, pool, k):
     """The k points of `pool` that are nearest to point i, without i, nearest first; equal distances by index.
 
-    Squared differences are summed over the features in order, in floats, as cvxml does.
+    Raises ValueError if `pool` has fewer points. Squared differences are summed over the features in order, in floats,
+    as cvxml does.
     """
     X, total = np.array(content["X"], float), np.zeros(len(content["X"]))
     for column in X.T:
@@ -3423,7 +3500,8 @@ def own_relevant(content):
 def own_quadruplets(content):
     """Quadruplets [a, b, c, d], with a and b of one class and c and d of two classes, drawn by numpy's generator.
 
-    Another version of numpy may draw others.
+    The seed is random_state, and their number is n_quadruplets (by default 20 times the squared number of classes).
+    Raises ValueError if the file has another number. Another version of numpy may draw others.
     """
     y, params = list(content["y"]), content["params"]
     classes = [[j for j, label in enumerate(y) if label == own] for own in dict.fromkeys(y)]
@@ -3446,8 +3524,8 @@ def own_quadruplets(content):
 def is_own_basis(content):
     """True if the vectors of the basis are, to 1e-9, the directions that cvxml chooses from the triplets.
 
-    These are unit vectors along x_i - x_j for the pairs in triplets. If there are more than n_basis (by default 20 d),
-    evenly spaced ones are chosen.
+    These are unit vectors along x_i - x_j for the pairs (i, j) and (i, l) of the triplets, in increasing order. If
+    there are more than n_basis (by default 20 d), n_basis of them are chosen, evenly spaced in this order.
     """
     X, params = np.array(content["X"], float), content["params"]
     pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
@@ -3687,8 +3765,8 @@ def on_deviations(deviations):
 def on_objective(problem, M, interval, scale, claimed):
     """The verdict on M by its objective, the reason, and the bounds of its gap relative to the scale.
 
-    interval: fractions around the optimum. claimed: the objective that the answer claims; None if it claims no
-    objective.
+    interval: two fractions, a lower and an upper bound of the optimum. claimed: the objective that the answer claims;
+    None if it claims no objective.
     """
     low, high = interval
     values = [problem.objective(at) for at in problem.judged_as(M)]
@@ -3710,10 +3788,11 @@ def on_objective(problem, M, interval, scale, claimed):
 
 
 def agrees(claimed, values, low, scale, rounding):
-    """True if the claimed objective may be that of the metric.
+    """True if the claimed objective may be that of the metric: up to 2e-6, it is one of `values`, and not below `low`.
 
-    values: the objectives of the matrices that the metric is judged as. low: a lower bound of the optimum. rounding: a
-    bound of the errors of the values.
+    values: the objectives of the matrices that the metric is judged as. 2e-6 is relative to the first of them. low: a
+    lower bound of the optimum, which a claim may miss by 2e-6 of the scale. rounding: a bound of the errors of the
+    values, which is allowed twice in addition.
     """
     if not isinstance(claimed, (int, float)) or not abs(claimed) < sys.float_info.max:
         return False
@@ -3730,7 +3809,10 @@ def figure(claimed):
 
 
 def by_gap(least, most, scale, rounding):
-    """The verdict on a gap between `least` and `most`, and its reason. rounding: the error of an objective."""
+    """The verdict on a gap that lies between `least` and `most`, and its reason.
+
+    rounding: a bound of the error of an objective.
+    """
     text = (
         f"its objective is above the optimum by {max(least, 0.0):.6g} to {most:.6g}; the scale is {scale:.6g}"
     )
@@ -3880,7 +3962,7 @@ def read(path):
 
 
 def row(name, verdict, *reasons):
-    """Print a line with the name of a case, the verdict and the reasons; return the verdict."""
+    """Print a line with the name of a case (its id), the verdict and the reasons; return the verdict."""
     print("{:<23} {:<13} {}".format(shown(name), verdict, shown("; ".join(reasons), 400)))
     return verdict
 
@@ -3907,7 +3989,10 @@ def matches(pattern, *names):
 
 
 def main(folder, patterns=(), cases=Path(__file__).parent):
-    """Judge a folder of answers: print a line each, and a count of the verdicts. Returns the exit code."""
+    """Judge a folder of answers: print a line each, and a count of the verdicts. Returns the exit code.
+
+    patterns: ids or formulas, with * and ?; without patterns, all cases. cases: the folder of the cases.
+    """
     patterns = patterns or ["*"]
     try:
         asked = asked_for(cases, patterns)

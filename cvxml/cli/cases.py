@@ -1,4 +1,7 @@
-"""The commands about golden cases: cases, conform, schema. The exit codes are those of main.py."""
+"""The commands about golden cases, problems with known answers: cases, conform, schema.
+
+The exit codes are those of main.py.
+"""
 
 from __future__ import annotations
 
@@ -97,9 +100,10 @@ def _add_source(command: argparse.ArgumentParser) -> None:
 
 
 def _source(parsed: argparse.Namespace, pattern: str, tell: Callable[[str], None]) -> list[Case]:
-    """Return the cases that match `pattern`: those of the folder --folder, or of this package.
+    """Return the cases that match `pattern`, from the folder of the option --folder, or else from this package.
 
-    With --seed, new points are drawn for these cases. tell: prints a line of progress.
+    pattern: case ids with * and ?, or the id of a method. With --seed, new points are drawn for these cases. tell:
+    shows a line of progress.
     """
     from cvxml.oracle.cases import load_cases
     from cvxml.oracle.fresh import fresh_cases

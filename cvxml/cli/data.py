@@ -1,4 +1,4 @@
-"""Options for data, parameters and a metric, and their values: for solve, check, evaluate and data."""
+"""Options for data, parameters and a metric, of the commands solve, check, evaluate and data: add and read them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def add_problem(
 ) -> None:
     """Add the options for the data and the parameters of a problem to a command.
 
-    arguments: the words of the command line, if known; then the help shows the parameters of their method only.
+    arguments: the words of the command line. The help of the command then shows only the parameters of the method among
+    these words. If `arguments` is None, it shows the parameters of all methods.
     solving: the command is `solve`, which takes more parameters.
     """
     from cvxml.cli.parameters import add_parameters
@@ -123,7 +124,7 @@ def _add_data(command: argparse.ArgumentParser) -> None:
 
 
 def add_candidate(command: argparse.ArgumentParser) -> None:
-    """Add the options --metric and --components."""
+    """Add the options --metric and --components, the files of a metric or of a transformation, to a command."""
     command.add_argument(
         "--metric", metavar="FILE", help="the metric M, a psd matrix: .npy, .npz, .csv or .json"
     )
@@ -191,7 +192,10 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return {"metric": M, "components": L}, read from the files of these options. An option not given is left out."""
+    """Return {"metric": M, "components": L}, read from the files of these options. An option not given is left out.
+
+    M is the metric, and L (m, d) a transformation with the metric L^T L. Raises ValueError for a bad file.
+    """
     from cvxml.core.files import COMPONENTS, METRIC, read_array
 
     given = {}

@@ -120,7 +120,10 @@ def _checked() -> Iterator[str]:
 
 
 def _drawn(place: Path) -> str:
-    """Solve LMNN, save its picture as `place`, and return a sentence about it."""
+    """Solve LMNN, save a picture of its metric and certificate as `place`, and return a sentence about it.
+
+    Without matplotlib, no picture is saved, and the sentence says how to install it.
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError:

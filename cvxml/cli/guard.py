@@ -28,12 +28,15 @@ def new_token() -> str:
 
 
 class Guard:
-    """An ASGI app that passes the requests of one page on to `app`, and answers all others with 403.
+    """An ASGI app that passes the requests of one page on to the server `app`, and answers all others with 403.
 
-    A request passes if its path begins with the token, and if its Host and its Origin are this machine with this port.
-    A browser sends no Origin when it opens a page, but always when it opens a websocket. Therefore a page may lack an
-    Origin, and a websocket may not. Sessions begin only at the websocket `/ws`, and at most `pages` run at a time. A
-    session counts until `kept` seconds after its page is closed, on the clock `clock`.
+    A request passes if its path begins with `token`, and if its Host and its Origin are this machine with the port
+    `port`. A browser sends no Origin when it opens a page, but always when it opens a websocket. Therefore a page may
+    lack an Origin, and a websocket may not.
+
+    A session is one run of the notebook by the server, for one open page. Sessions begin only at the websocket `/ws`,
+    and at most `pages` run at a time. The server keeps a session for `kept` seconds after its page is closed, so it
+    counts until then. clock: a function that returns seconds.
     """
 
     def __init__(

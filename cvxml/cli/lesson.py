@@ -47,7 +47,10 @@ def _lesson(parsed: argparse.Namespace) -> int:
 
 
 def _listen(port: int) -> socket.socket:
-    """Return a socket on a port that only this machine can reach. Raises ValueError if the port cannot be opened."""
+    """Return a socket on `port` that only this machine can reach; 0 for a free port.
+
+    Raises ValueError if the port cannot be opened.
+    """
     try:
         if not 0 <= port <= 65535:
             raise OSError("ports are 1 to 65535")
@@ -59,7 +62,7 @@ def _listen(port: int) -> socket.socket:
 
 
 def _serve(path: Path, listening: socket.socket, token: str) -> None:
-    """Serve the notebook `path`, read only, under the address /token/ until Ctrl-C."""
+    """Serve the notebook `path`, read only, on the socket `listening` under the address /TOKEN/ until Ctrl-C."""
     import marimo
     import uvicorn  # marimo's own server
 

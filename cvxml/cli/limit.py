@@ -15,9 +15,10 @@ from cvxml.core.inputs import check_positive
 
 @contextmanager
 def limited(seconds: float | None) -> Iterator[None]:
-    """Raise TimeUp in the block after `seconds`, at the next line of Python. None: no limit.
+    """Return a context that raises TimeUp in its `with` block after `seconds`, at the next line of Python.
 
-    The exception is raised in the main thread, as for Ctrl-C. This also works where Ctrl-C is ignored, for example in
+    seconds: None for no limit; ValueError if it is not above 0. TimeUp (core/clock.py) is raised in the main thread, as
+    KeyboardInterrupt is after Ctrl-C. This also works where Ctrl-C is ignored, for example in
     the background of a script.
     """
     if seconds is None:

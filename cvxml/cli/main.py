@@ -61,7 +61,10 @@ class _Parser(argparse.ArgumentParser):
         print(message, end="", file=file)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but report an unknown option as an error of its command, with a similar known one."""
+        """Parse as argparse does, but raise ValueError for an unknown option.
+
+        The message names the command of this parser, and a similar known option if there is one.
+        """
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("-"):
             name = unknown[0].partition("=")[0]
@@ -72,7 +75,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command, print its output, and return the exit code."""
+    """Run the command in the words `arguments`, print its output, and return the exit code.
+
+    An error is printed as one line on the standard error, and not raised.
+    """
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -121,7 +127,10 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _complain(text: str) -> None:
-    """Print one line on the standard error, if it can be written, after all that was printed on the standard output."""
+    """Print `text` as one line on the standard error. The standard output is flushed first.
+
+    If the line cannot be written, it is lost without an error.
+    """
     try:
         sys.stdout.flush()
     except OSError:  # otherwise Python would try again at exit, and change the exit code

@@ -37,9 +37,9 @@ def add_force(command: argparse.ArgumentParser) -> None:
 def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()) -> None:
     """Raise ValueError if the file that the option `name` gives must not be written, or cannot be written.
 
-    The ending must be one of `endings`, and the folder must exist and be writable. A file that the command reads is
-    never replaced, even through another path or a link. Any other file is replaced if it is empty, if cvxml wrote it,
-    or with --force.
+    The name of the file must have one of `endings` (without `endings`, it may have any), and its folder must exist and
+    be writable. If the file exists, it must not be a file that the command reads, even through another path or a link.
+    Any other existing file may be replaced if it is empty, if cvxml wrote it, or with --force.
     """
     from cvxml.core.files import check_writable
     from cvxml.core.files.common import named

@@ -24,9 +24,10 @@ def offered(solving: bool = False) -> dict[str, dict[str, Parameter]]:
 
 
 def lines(by_method: dict[str, Parameter]) -> list[str]:
-    """Return a line for each different description of a parameter: the methods that share it, and the description.
+    """Return a line for each different description of a parameter, such as "mlsvm: K, the size of a neighbourhood".
 
-    by_method: {id of a method: its Parameter}, for parameters of one name.
+    The line has the methods that share the description, and the description. by_method: {id of a method: its
+    Parameter}, for all methods that have a parameter of one name.
     """
     methods: dict[str, list[str]] = {}
     for method, parameter in by_method.items():

@@ -22,8 +22,8 @@ PROSE = 110  # most columns of the text above and below
 class Placed(NamedTuple):
     """The statement of a method, arranged for printing.
 
-    above, below: the sections of prose before and after the code. code: all lines of code. beside: {line number of the
-    code: the rows of mathematics that this line implements}.
+    above: the sections of prose before the first section of code. below: all later sections of prose. code: the lines
+    of all sections of code. beside: {index in `code`: the rows of mathematics that this line implements}.
     """
 
     above: list[Section]
@@ -51,7 +51,7 @@ def show(method: str, width: int, latex: bool = False) -> str:
 
 
 def side_by_side(statement: Statement, width: int) -> list[str]:
-    """Return the lines of mathematics and code, function by function.
+    """Return the lines that show a statement: its mathematics beside its code, and the prose above and below them.
 
     If at least NARROWEST columns are left for the mathematics, it stands in a column to the left of the code. Otherwise
     it stands above the lines of code as comments, as in the source. Lines have at most `width` columns, unless the code
@@ -87,8 +87,8 @@ def place(statement: Statement) -> Placed:
 def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> list[str]:
     """Return lines with the mathematics on the left and the code on the right.
 
-    beside: {line number of the code: its rows of mathematics}. room: columns for the mathematics. If the mathematics is
-    longer than the code, a colon marks the extra lines.
+    beside: {index in `code`: the rows of mathematics of this line}. room: columns for the mathematics. If there is no
+    line of code left beside a line of mathematics, a colon stands after the mathematics.
     """
     cells = {at: [line for row in rows for line in row_text(row, room)] for at, rows in beside.items()}
     width = max(len(line) for cell in cells.values() for line in cell)
@@ -106,8 +106,8 @@ def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> li
 def _comments(beside: dict[int, list[Row]], code: Sequence[str], width: int) -> list[str]:
     """Return the lines of code, with the mathematics of each line above it, after `#:`.
 
-    In the source, these comments also have LaTeX, which is left out here. beside: {line number of the code: its rows of
-    mathematics}.
+    In the source, these comments also have LaTeX, which is left out here. beside: {index in `code`: the rows of
+    mathematics of this line}.
     """
     lines = []
     for i, line in enumerate(code):

@@ -69,7 +69,7 @@ def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
 
 
 def local_scatter(of: Members) -> Any:
-    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs i < j of points of one class, given as `of`.
+    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs i < j of points of the class `of`.
 
     The result is a matrix (d, d) of balls at the current precision. The sum is X^T (diag(a) - A) X, where the x_i are
     the rows of X, and a holds the row sums of A.

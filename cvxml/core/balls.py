@@ -30,7 +30,10 @@ class TooFewBits(ValueError):
 
 
 def precision(bits: int = BITS) -> AbstractContextManager[Any]:
-    """Return a context that gives balls `bits` binary digits. Raises ValueError if python-flint is not installed."""
+    """Return a context in which balls are computed with `bits` binary digits.
+
+    Raises ValueError if python-flint is not installed.
+    """
     context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
     return context
 
@@ -68,14 +71,14 @@ def balls(matrix: Any, exponent: int = 0) -> Any:
 
 
 def rounded(matrix: Any) -> FloatArray:
-    """Return a matrix of flint rationals as floats; each entry has an error of at most its last bit."""
+    """Return a matrix of flint rationals as floats. The error of each float is at most one unit in its last place."""
     return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
 
 
 def floats(matrix: Any) -> FloatArray:
-    """Return a matrix (d, d) of balls as floats, made symmetric: the mean of the midpoints and their transpose.
+    """Return a matrix (d, d) of balls as floats: the mean of the matrix of their midpoints and its transpose.
 
-    For complex balls, the real parts are taken.
+    Of complex balls, only the real parts are used.
     """
     found: FloatArray = np.array([[float(entry.real) for entry in row] for row in matrix.tolist()])
     return found / 2 + found.T / 2

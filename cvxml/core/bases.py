@@ -173,7 +173,10 @@ def is_identity(B: FloatArray) -> bool:
 
 
 def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
-    """Return the norm of `part` divided by that of `of`, both given as (matrix, exponent of a power of two)."""
+    """Return the Frobenius norm of `part` divided by that of `of`; if `of` is 0, return 0 or inf.
+
+    Both are pairs (matrix, exponent), and stand for matrix * 2^exponent.
+    """
     size = float(np.abs(of[0]).max())
     if not size > 0:
         return math.inf if part[0].any() else 0.0
@@ -182,9 +185,11 @@ def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> 
 
 
 def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Return weights (K,) >= 0 of the combination of the rows of B (K, d) that is nearest to A (d, d).
+    """Return weights w (K,) >= 0 with which sum_k w_k b_k b_k^T is nearest to A (d, d), for the rows b_k of B (K, d).
 
-    If several weights give this combination, those with the smallest sum are preferred.
+    Nearness is measured in units of the features in which the diagonal of A is about 1. If several weights give the
+    same combination, those with the smallest sum are preferred. Returns zeros if no diagonal entry of A is positive, or
+    if A holds NaN or infinity.
     """
     S = A / 2 + A.T / 2
     diagonal = np.diag(S)

@@ -6,8 +6,8 @@ When the limit is over, `look` raises TimeUp. An algorithm that has a metric the
 Ctrl-C. `look` raises TimeUp only once, so that the algorithm can finish its metric and the certificate can be
 computed. This work gets as much time as the limit, and at least 10 s. After that, `look` raises TimeUp again.
 
-`processor_time_until` limits the processor time of the solves in a block. It is for optional work that is given up when
-it takes long. Processor time is used, because a busy machine must not change which work is given up.
+`processor_time_until` limits the processor time of the solves in a `with` block. It is for optional work that is ended
+when it takes long. It uses processor time, so that the same work is ended on a busy machine as on an idle one.
 """
 
 from __future__ import annotations
@@ -79,9 +79,10 @@ def watched(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
-    """Return a context with a time limit of `seconds`. If an outer limit ends earlier, the outer end holds.
+    """Return a context with a time limit of `seconds`. If an outer time limit ends earlier, this one ends with it.
 
-    Raises OutOfTime if the block does not catch the TimeUp of this limit. late: the beginning of the error message.
+    In the `with` block, `look` raises TimeUp when the limit is over. If the block does not catch it, the context raises
+    OutOfTime. late: the beginning of its message.
     """
     around = _current.get()
     return _within(Deadline(seconds, math.inf if around is None else around.until), late)
@@ -89,10 +90,10 @@ def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
 
 @contextmanager
 def finishing(ended: Deadline, late: str) -> Iterator[Deadline]:
-    """Return a context for the work after the time limit `ended`. The work must end at the time `ended.last`.
+    """Return a context for the work after a search with the time limit `ended`: metric and certificate are finished.
 
-    Raises OutOfTime if the work takes longer. late: the beginning of the error message. A limit of the processor time
-    does not hold for this work.
+    The work must end at the time `ended.last`. If it takes longer, the context raises OutOfTime. late: the beginning of
+    its message. A limit of the processor time does not hold for this work.
     """
     token = _processor_end.set(math.inf)
     try:

@@ -46,9 +46,9 @@ class Derived(NamedTuple):
 def alike(kind: Kind, own: Any, other: Any) -> bool:
     """Return True if two values of a parameter are equal: `own`, computed again, and `other`, stored.
 
-    kind: the kind of the parameter. A value of the kind `LISTS` is a list of point indices for each point; the order
-    within each list does not matter. Values of other kinds are compared as arrays. Their entries may differ by 1e-9
-    times the largest absolute entry of `other`, because of rounding.
+    None equals only None. kind: the kind of the parameter. A value of the kind `LISTS` is a list of point indices for
+    each point; the order within each list does not matter. Values of other kinds are compared as arrays. Their entries
+    may differ by 1e-9 times the largest absolute entry of `other`, because of rounding.
     """
     if own is None or other is None:
         return own is other

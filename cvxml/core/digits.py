@@ -1,4 +1,4 @@
-"""Report a failure of LAPACK as one sentence with the range of X and the next step."""
+"""Report a failure of LAPACK in one sentence: the range of the entries of X, and the remedy."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ class Estimator(NamedTuple):
     summary: the first lines of the docstring; by default they are made from the title of the method.
     positional: the parameters that may be given by position; None for all.
     scale: the number to which `tol` is relative, in words.
-    says: descriptions of parameters, by name, that replace those of the method.
+    says: {name of a parameter: its description} where it differs from the description of the method.
     """
 
     # name of the class: the id of the method without "_", with capitals, for example "NewOne" of new_one

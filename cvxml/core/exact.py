@@ -1,7 +1,7 @@
 """Exact arithmetic on floats, without rounding: every float is an integer times a power of two. Uses python-flint.
 
 A matrix of floats is a pair (integers, exponent): the numbers are integers * 2^exponent. Results are fractions.
-Conversions to decimals and floats round outward, so that bounds stay bounds.
+Conversions to decimals and floats round up or down so that bounds stay bounds; only `nearest` rounds to the nearest.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ class Exact:
         return self.objective - self.lower_bound
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dict for JSON; fractions become decimal texts, rounded outward to `DIGITS` significant digits."""
+        """Return a dict for JSON. Fractions become decimal texts of `DIGITS` significant digits.
+
+        The lower bound and the scale are rounded down, the objective and the gap up.
+        """
         return {
             "lower_bound": decimal(self.lower_bound, up=False),
             "objective": decimal(self.objective, up=True),

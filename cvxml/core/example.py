@@ -1,4 +1,4 @@
-"""Test problems of the metric learning methods. Each method lists its own in `EXAMPLES` and `HAND`.
+"""Test problems of the metric learning methods. The class of each method lists them in `EXAMPLES` and `HAND`.
 
 An example names its data and the parameters of the method; `cvxml.datasets.of_example` makes the points and labels.
 Examples with use "tested" run in the tests of every method, "verified" in `cvxml verify`, and "timed" in the
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class Named(NamedTuple):
-    """The data set `name` of the package, or a fixed subsample of n of its points; n = None for all points."""
+    """The data set `name` of `cvxml.datasets`, or a fixed subsample of n of its points; n = None for all points."""
 
     name: str
     n: int | None  # size of a fixed subsample; None: all points
@@ -71,7 +71,7 @@ def sample(name: str, n: int, *, raw: bool = False, **params: Any) -> Example:
 
 
 def drawn(seed: int, n: int, d: int, classes: int = 3, *, degenerate: bool = False, **params: Any) -> Example:
-    """Return an example for the tests with points drawn with this seed."""
+    """Return an example for the tests with n points of d features, drawn with this seed (`Drawn`)."""
     return Example(Drawn(seed, n, d, classes, degenerate), "tested", params)
 
 

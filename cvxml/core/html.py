@@ -82,7 +82,10 @@ def picture(metric: FloatArray) -> str:
 
 
 def _cells(metric: FloatArray) -> str:
-    """Return SVG squares: blue for positive and orange for negative entries, more opaque if farther from 0."""
+    """Return SVG squares for the entries of a metric (d, d): blue if positive, orange if negative.
+
+    An entry farther from 0 is more opaque. Entries below 0.5 % of the largest are left out.
+    """
     side, largest = SIDE / len(metric), max(float(np.abs(metric).max()), np.finfo(float).tiny)
     shares = metric / largest
     frame = f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'

@@ -231,7 +231,7 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """Return the end of a message, such as "; did you mean 'this'?", if `given` is similar to a `known` name; else "".
 
-    shown: for each known name, the words to show in its place.
+    shown: {known name: the words that the message has in its place}.
     """
     by_letters = {each.lower(): each for each in known if each != str(given)}
     near = get_close_matches(str(given)[:100].lower(), by_letters, n=1, cutoff=MIN_LIKENESS)

@@ -174,12 +174,15 @@ def _is_proved_definite(M: Any) -> bool:
 
 
 def all_distances(images: Any) -> list[list[int]]:
-    """Return the squared distances of all pairs of rows of an integer matrix, exactly."""
+    """Return the squared distances of all pairs of rows of a matrix of flint integers, as n lists of n integers."""
     return from_products(images * images.transpose())
 
 
 def from_products(P: Any) -> list[list[int]]:
-    """Return P_ii + P_jj - 2 P_ij for all i and j, the squared distances of points with inner products P (n, n)."""
+    """Return P_ii + P_jj - 2 P_ij for all i and j, the squared distances of points with inner products P (n, n).
+
+    P: flint integers. The result has n lists of n integers.
+    """
     products = [[int(entry) for entry in row] for row in watched(P.tolist())]
     lengths = [row[i] for i, row in enumerate(products)]
     return [
@@ -189,9 +192,9 @@ def from_products(P: Any) -> list[list[int]]:
 
 
 def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
-    """Return the integer weights `row` >= 0, scaled to the sum `s` and rounded down.
+    """Return the weights in `row`, {key: integer >= 0}, scaled to the sum `s` and rounded down.
 
-    The largest weight is increased by the remainder, so the sum is exactly `s`.
+    Then the largest weight is increased by the remainder, so the sum is exactly `s`. `row` must not be empty.
     """
     before = sum(row.values())
     scaled_row = {j: value * s // before for j, value in row.items()} if before else dict(row)
@@ -201,7 +204,10 @@ def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
 
 
 def given_rows(array: ArrayLike, d: int, name: str) -> FloatArray:
-    """Return `array` as a finite matrix (d, r) of floats. Raises ValueError, with the name `name`, for other input."""
+    """Return `array` as a finite matrix (d, r) of floats, r >= 1. Raises ValueError for other input.
+
+    name: what the message calls `array`.
+    """
     values = real_array(array, name)
     if values.ndim != 2 or len(values) != d or values.shape[1] == 0 or not np.isfinite(values).all():
         held = "" if np.isfinite(values).all() else ", with NaN or infinity"

@@ -21,7 +21,10 @@ class _Second(BaseException):
 
 
 def keeps() -> bool:
-    """Return True if an interrupted solve returns its best metric, and False if it raises KeyboardInterrupt."""
+    """Return True if a solve returns its best metric after Ctrl-C, and False if it raises KeyboardInterrupt.
+
+    False in the context `nothing_kept`.
+    """
     return _keeps.get()
 
 

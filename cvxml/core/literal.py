@@ -1,8 +1,8 @@
 """Help for users who get the literal problem, the problem as written in the paper, as a `cvxpy.Problem`.
 
-A weight of the objective, such as lam, may be given as a `cvxpy.Parameter`, and can then be changed without a new
-problem. The constraints get labels. This module does not import cvxpy. If cvxpy is not loaded, no argument can be
-one of its parameters.
+A weight of the objective, such as lam, may be given as a `cvxpy.Parameter`. The user can then change its value in the
+same problem. The constraints get labels. This module does not import cvxpy: if cvxpy is not loaded, no parameter of the
+user can be a `cvxpy.Parameter`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Given = TypeVar("Given")
 
 
 def free_weights(method: str, allowed: Iterable[str], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `cvxpy.Parameter` objects among the parameters `params` of a method, by name.
+    """Return {name: value} of those parameters in `params` that are a `cvxpy.Parameter`.
 
     method: its name, for messages.
     allowed: the names of the weights that may be a `cvxpy.Parameter`.

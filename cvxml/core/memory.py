@@ -36,7 +36,7 @@ class LargeLiteralProblem(UserWarning):
 
 
 def check_room(needed: int, what: str, instead: str = "give fewer points") -> None:
-    """Raise TooLarge if `needed` bytes are more than the free memory.
+    """Raise TooLarge if `needed` bytes are more than `available` returns; do nothing if it returns None.
 
     what: the words for the array in the message. instead: the remedy in the message.
     """
@@ -78,7 +78,10 @@ def check_metric(d: int) -> None:
 
 @contextmanager
 def enough_memory() -> Iterator[None]:
-    """Replace a MemoryError of the `with` block by TooLarge, with the size of the array if numpy reports it."""
+    """Return a context that replaces a MemoryError of its `with` block by TooLarge.
+
+    The message has the size of the array if numpy reports it.
+    """
     try:
         yield
     except MemoryError as error:
@@ -94,7 +97,7 @@ def enough_memory() -> Iterator[None]:
 def check_literal(rows: int, d: int, stacklevel: int = 5) -> None:
     """Check the memory for the literal problem in cvxpy: `rows` constraints on a metric (d, d).
 
-    stacklevel: the number of frames from here to the user's call, for the warning.
+    stacklevel: that of `warnings.warn`, so that the warning names the line of the user's call.
 
     Raises TooLarge. Warns (LargeLiteralProblem) with an estimate if the problem fits into memory but takes long.
     """
@@ -121,7 +124,11 @@ def in_words(seconds: float) -> str:
 
 
 def available() -> int | None:
-    """Return the number of bytes of free memory, or None if the system does not report it."""
+    """Return the number of bytes that this process may still take, or None if the system reports no number.
+
+    It is the free memory of the machine, or the rest of the limit of the process if that is less. A system without
+    /proc/meminfo reports the total memory only, which then counts in place of the free memory.
+    """
     known = [size for size in (_of_machine(), _of_process()) if size is not None]
     return min(known) if known else None
 
@@ -140,7 +147,7 @@ def _of_machine() -> int | None:
 
 
 def _of_process() -> int | None:
-    """Return the bytes left under a limit of the address space (ulimit -v), or None without a limit."""
+    """Return the bytes left under the limit of the address space (ulimit -v); None without a limit, or if unknown."""
     try:
         import resource
 

@@ -66,16 +66,21 @@ OF_ZERO = (
 class Method(ABC, Generic[Given]):
     """The functions that every method offers. The class attributes describe the method.
 
+    The parameters of the functions are:
+
     given: the result of `instance`.
-    M: a finite matrix of the shape that `matrix` checks; psd where the docstring requires it.
+    M: a metric, a finite matrix of the shape that `matrix` checks; psd where the docstring requires it.
     dual: the dual variables, arrays by name.
     name: the words for the metric in an error message.
 
-    CLAIM: the claim that a certificate can prove, "optimal" or "stationary". ROWS: what the rows of a metric stand for.
+    Some of the class attributes are:
+
+    CLAIM: the claim that a certificate can prove, "optimal" or "stationary".
+    ROWS: a word for the rows of a metric in messages, such as "features".
     SOLVE_PARAMETERS: parameters that only `solve` takes.
     WEIGHTS: the numerical parameters in which the objective is linear, with an upper limit of each.
     DERIVED: the parameters that follow from other fields of a saved file, for example lists made from the labels.
-    STARTS: names of starts, if the problem is not convex.
+    STARTS: the names of the metrics from which the solver of a problem that is not convex can start.
     DUAL, SMALL, BAD, HAND, UNITS: data for the tests; the comments describe them.
     """
 
@@ -128,7 +133,7 @@ class Method(ABC, Generic[Given]):
         """
 
     def metric_size(self, given: Given) -> int:
-        """Return the number of rows of a metric: d."""
+        """Return the number of rows of a metric; by default d, the number of features."""
         return int(given.X.shape[1])
 
     def matrix(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
@@ -141,8 +146,9 @@ class Method(ABC, Generic[Given]):
     def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """Check that `metric` is psd, and return it as an array M of floats.
 
-        A matrix that misses psd by at most `FEASIBILITY_TOL` of its norm is projected. Raises ValueError for a larger
-        error, and if the metric violates another constraint of the method that cannot be repaired.
+        A matrix that misses psd by at most `FEASIBILITY_TOL` (1e-6) of its norm is projected to the psd cone. Raises
+        ValueError for a larger error, and if the metric violates another constraint of the method that cannot be
+        repaired.
         """
         return as_metric(metric, self.metric_size(given), name)
 
@@ -172,7 +178,8 @@ class Method(ABC, Generic[Given]):
     def constraint_names(self, given: Given) -> list[str]:
         """Return a different name for each constraint of `problem`, in order, with its equation number in the paper.
 
-        For example ["(2) A psd", "(2) xi >= 0", "(2) margin of point 0"].
+        For example ["(2) A psd", "(2) xi >= 0", "(2) margin of point 0"]. By default [], and the constraints get no
+        labels.
         """
         return []
 
@@ -192,17 +199,20 @@ class Method(ABC, Generic[Given]):
     def evaluate(self, given: Given, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """Return the intermediate values at a psd M, by the paper's names; one of them is "objective".
 
-        t: the iteration of the printed algorithm, if there is one.
+        t: the iteration of the paper's Algorithm 1 (mlsvm, kernel_mlsvm, ssvm); other methods ignore it.
         """
 
     @abstractmethod
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """Return the certificate of any M from any dual variables. Raises ValueError for wrong names or shapes."""
+        """Return the certificate of M, with the lower bound that `dual` proves.
+
+        M need not be psd, and the dual variables need not be optimal. Raises ValueError for wrong names or shapes.
+        """
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Return the interval from the lower bound to the objective of M, in exact arithmetic, without rounding.
+        """Return the interval from the lower bound that `dual` proves to the objective of M, in exact arithmetic.
 
-        root: (d, r), a matrix R with R R^T near M, if it is known.
+        root: (d, r), a matrix R with R R^T near M; by default it is computed. The objective is that of R R^T.
 
         Raises ValueError if the method has no exact mode.
         """
@@ -217,7 +227,8 @@ class Method(ABC, Generic[Given]):
         saved file, which are feasible up to rounding. By default, the result is that of `exact`.
 
         root: (d, r), a matrix R with R R^T near M.
-        hint: a matrix that makes the lower bound easier to prove. If it is needed and None, it is computed in floats.
+        hint: a matrix from which the method proves the lower bound with less work. If it is None, a method that needs
+            it computes it in floats.
         """
         return self.exact(given, M, dual, root=root)
 
@@ -236,13 +247,18 @@ class Method(ABC, Generic[Given]):
         callback: Callback,
         **own: Any,
     ) -> Found:
-        """Run one of `SOLVERS`, and return the result. own: parameters from `SOLVE_PARAMETERS`; others: see `solve`."""
+        """Run the solver `solver`, one of `SOLVERS`, and return its result: a metric and dual variables.
+
+        start: the metric and the dual variables to start from, or None. own: parameters from `SOLVE_PARAMETERS`. The
+        other parameters are those of `solve`.
+        """
 
     @abstractmethod
     def stored(self, given: Given) -> dict[str, Any]:
         """Return the parameters as a file stores them, by name.
 
-        Lists that `instance` made are included, for example triplets. The lists of `neighbor_lists` are not.
+        Lists that `instance` made are included, for example triplets. The lists that `neighbor_lists` returns are not,
+        because the file stores them in another field.
         """
 
     def derived(self, given: Given) -> tuple[str, ...]:
@@ -271,7 +287,10 @@ class Method(ABC, Generic[Given]):
         return found.notes
 
     def without_data(self, given: Given) -> FloatArray | None:
-        """Return the prior (d, d), the metric of a wrong program that never uses the data; None without a prior."""
+        """Return the prior (d, d); None for a method without a prior.
+
+        A wrong program that never uses the data would return the prior as its metric.
+        """
         return None
 
     def least_scale(self, given: Given) -> float:
@@ -279,9 +298,10 @@ class Method(ABC, Generic[Given]):
         return 0.0
 
     def ties(self, given: Given) -> int:
-        """Return for how many points a tie of distances decided which neighbours, targets or impostors were taken.
+        """Return the number of points for which several others were equally far, and only some of them were chosen.
 
-        0 if the user gave these lists, or if the method has none.
+        The choice is that of neighbours, targets or impostors. 0 if the user gave these lists, or if the method has
+        none.
         """
         return 0
 
@@ -294,14 +314,17 @@ class Method(ABC, Generic[Given]):
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """Return how far the objective in the certificate of M may lie above the exact objective at M.
+        """Return an upper bound of the objective in the certificate of M minus the exact objective at M.
 
         0 if they differ only by rounding.
         """
         return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
-        """Return how much objective, bound and gap may differ on another machine, beyond the certificate's rounding."""
+        """Return a bound of the differences of objective, bound and gap between two machines.
+
+        The rounding error in the certificate is not included.
+        """
         return 0.0
 
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
@@ -339,10 +362,10 @@ class Method(ABC, Generic[Given]):
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy.
         tol: stop at gap <= tol * scale. A number, or "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
         max_iter: limit of the iterations of the fast solver (default `MAX_ITER`).
-        warm_start: a Solution to start from.
+        warm_start: a Solution or a saved solution to start from (`start`).
         callback: called with a `cvxml.core.result.Step` each time the gap is measured.
-        time_limit: seconds; the clock is checked between the blocks of long steps (core/clock.py), but not within a
-            back end.
+        time_limit: seconds (default: `seconds` of the solver); the clock is checked between the blocks of long steps
+            (core/clock.py), but not within a back end.
         own: parameters from `SOLVE_PARAMETERS`.
 
         When the time limit ends, the best metric so far is finished and certified. This takes at most as much time
@@ -350,7 +373,7 @@ class Method(ABC, Generic[Given]):
         metric, and the status is Status.INTERRUPTED. A second Ctrl-C raises KeyboardInterrupt.
 
         Raises ValueError for bad input and for a metric that does not fit into the memory, and OutOfTime if the time
-        ends without a certified metric. Warns (ConvergenceWarning) whenever tol is not met.
+        ends without a metric and its certificate. Warns (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
         tol = check_tol(tol)
@@ -397,7 +420,8 @@ class Method(ABC, Generic[Given]):
     def _notes_in_time(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
         """Return the result of `notes`. If the time ends, return the notes in `found` and one sentence about the rest.
 
-        If the metric is 0 and certified, a note explains it, unless the method has its own note about the metric 0.
+        If the metric is 0 and certified, a note about the metric 0 is added, unless the method has its own
+        (`TELLS_OF_ZERO`).
         """
         try:
             notes = tuple(self.notes(given, found, certificate))
@@ -412,7 +436,11 @@ class Method(ABC, Generic[Given]):
         return math.inf
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """Return the final status of a solver's result. Only a certificate makes it CONVERGED or STATIONARY."""
+        """Return the final status of a result to which the solver gave the status `found`.
+
+        Only a certificate that proves `tol` makes it CONVERGED or STATIONARY. Without one, these two become BACKEND for
+        "clarabel" and "scs", and STALLED for other solvers. Any other `found` is returned unchanged.
+        """
         if certificate.proves(tol):
             return Status.CONVERGED if certificate.claim == "optimal" else Status.STATIONARY
         if found in (Status.CONVERGED, Status.STATIONARY):
@@ -421,9 +449,10 @@ class Method(ABC, Generic[Given]):
 
 
 class ConvexMethod(Method[Given]):
-    """A method with a convex problem: its literal form and the fast solver each give a metric with a dual.
+    """A method with a convex problem. The back ends and the fast solver each give a metric and dual variables.
 
-    at: other coordinates of the points, in which the fast solver has less work or loses fewer digits (moved.py).
+    The parameter `at` of the functions: other coordinates of the points, in which the fast solver has less work or
+    loses fewer digits (moved.py).
     """
 
     CLAIM = "optimal"
@@ -488,7 +517,11 @@ class ConvexMethod(Method[Given]):
         callback: Callback,
         **own: Any,
     ) -> Found:
-        """Return the start if it is certified to `tol`; else the solver's result, or its best one if interrupted."""
+        """Return `start` if it is certified to `tol`; else the result of the solver.
+
+        The result of an interrupted fast solver is its best metric so far, with the status INTERRUPTED. Raises
+        KeyboardInterrupt if there is no metric yet.
+        """
         if own:
             raise TypeError(f"{self.id} has no option {next(iter(own))!r}")
         if start is not None and self._proves(given, start, tol):
@@ -529,8 +562,8 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """Search in the coordinates `at` (None: the original features), from the earlier result `before`.
 
-        Return the best metric and the best dual of the two results, with the history of both searches. If `before` is
-        None, search from `start`, and return the result of this search.
+        Return the better metric and the better dual of `before` and of this search (`_best_of`), with the history of
+        both. If `before` is None, search from `start`, and return the result of this search.
         """
         if before is None:
             return self._search_in(given, at, tol, max_iter, start, callback)
@@ -636,14 +669,19 @@ class StationaryMethod(Method[Given]):
     def improve(
         self, given: Given, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Return a metric at least as good as a psd M, and dual variables of the convex step at M.
+        """Return a metric that a search from a psd M finds, and dual variables of the convex step at M.
 
-        The dual variables are {} if the certificate of the method needs none. If `early` is True, the search stops
-        early, for example after a hundred iterations, or once the gap is at most twice the decrease so far.
+        Up to rounding, the metric is at least as good as M. (For M = 0, mlkr searches from another metric.) The dual
+        variables are {} if the certificate of the method needs none. tol: the tolerance of the search, relative to the
+        scale. early: True to stop early, for example after a hundred iterations, or once the gap is at most twice the
+        decrease of the objective so far.
         """
 
     def enumerated(self, given: Given, *, tol: float, time_limit: float | None = None) -> Solution | None:
-        """Return a solution with a lower bound of the problem, not only of the step; None if that takes too long."""
+        """Return a solution with a lower bound for all metrics, found by enumeration, and not only for the step.
+
+        None if that takes too long. By default None.
+        """
         return None
 
     def remarks(self, given: Given, M: FloatArray) -> tuple[str, ...]:

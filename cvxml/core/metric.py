@@ -49,12 +49,15 @@ class Feasibility:
 
     @property
     def feasible(self) -> bool:
-        """True if M is a metric within `FEASIBILITY_TOL`, relative to the norm; False if the norm overflows."""
+        """True if M is a metric up to small errors; False if the norm overflows.
+
+        The asymmetry and minus the least eigenvalue must be at most `FEASIBILITY_TOL` times the norm.
+        """
         return self.symmetric and bool(self.min_eigenvalue >= -self._tolerance)
 
     @property
     def symmetric(self) -> bool:
-        """True if M is symmetric within `FEASIBILITY_TOL`, relative to the norm; False if the norm overflows."""
+        """True if the asymmetry is at most `FEASIBILITY_TOL` times the norm; False if the norm overflows."""
         return math.isfinite(self.norm) and bool(self.asymmetry <= self._tolerance)
 
     @property
@@ -93,7 +96,7 @@ def project_psd(M: FloatArray) -> FloatArray:
 
 
 def psd_root(M: FloatArray) -> FloatArray:
-    """Return T (d, r) with T T^T = P_+(M), where r is the rank of P_+(M) (d, d)."""
+    """Return T (d, r) with T T^T = P_+(M), for M (d, d); r is the number of computed eigenvalues above 0."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     keep = values > 0
     T: FloatArray = vectors[:, keep] * np.sqrt(values[keep])
@@ -101,15 +104,15 @@ def psd_root(M: FloatArray) -> FloatArray:
 
 
 def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:
-    """Return P_+(M) (d, d), and how far M (d, d) is from the psd cone. A symmetric psd matrix is returned unchanged.
+    """Return P_+(M) (d, d), and the `Feasibility` of M (d, d). A symmetric psd matrix is returned unchanged.
 
     X: the points (n, d). If they are given, the same metric is also examined for features that are rescaled to a spread
     of about 1. If M is feasible and the matrix for these features is not, the `Feasibility` of the latter is returned.
     For example, a small error of an entry counts much if its feature spreads over a million.
 
-    There is one exception: the symmetric part of M is returned without a projection if it is psd up to rounding with
-    its diagonal scaled to 1. Then its negative eigenvalues are rounding errors of its largest entries. A projection
-    would change its smallest entries by as much.
+    In one case the symmetric part of M is returned in place of P_+(M): if it is psd up to rounding with its diagonal
+    scaled to 1. Then its negative eigenvalues are rounding errors of its largest entries. A projection would change its
+    smallest entries by as much.
     """
     found = None if X is None else _feasibility_in_feature_units(X, M)
     largest = float(np.abs(M).max())
@@ -206,7 +209,9 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
-    """Raise ValueError if nested lists hold a string; the message names the first one.
+    """Raise ValueError if nested lists or tuples, up to a depth of `DEEPEST` + 1, hold a string.
+
+    The message names one string: the first entry of `values` that is a string, or else the first one deeper inside.
 
     place: the indices of `values` in the outermost list, for the message.
 
@@ -229,9 +234,10 @@ def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
 
 
 def real_array(values: ArrayLike, name: str) -> FloatArray:
-    """Return `values` as a new C-ordered float64 array of the same shape.
+    """Return `values` as a new C-ordered float64 array of the same shape. NaN and infinity are allowed.
 
-    Raises ValueError unless they are real numbers.
+    Raises ValueError unless they are real numbers or booleans. Masked entries, sparse matrices, and integers that
+    float64 rounds are refused too.
     """
     refuse_masked(values, name)
     if hasattr(values, "toarray"):
@@ -334,8 +340,9 @@ def _finite(values: ArrayLike, name: str) -> FloatArray:
 def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
     """Return `metric` as a psd float64 matrix (d, d).
 
-    If its asymmetry and its negative eigenvalues are at most `FEASIBILITY_TOL` times the norm, it is projected. If they
-    are larger, raises ValueError with the amounts. Raises ValueError also for another shape, NaN or infinity.
+    If its asymmetry and its negative eigenvalues are at most `FEASIBILITY_TOL` times the norm, it is projected (see
+    `examine`). If they are larger, raises ValueError; the message gives both numbers. Raises ValueError also for
+    another shape, NaN or infinity.
     """
     psd, feasibility = examine(as_matrix(metric, d, name))
     if not feasibility.feasible:
@@ -349,7 +356,8 @@ def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
 def from_components(components: ArrayLike, d: int) -> FloatArray:
     """Return M = L^T L (d, d) for a transform L of shape (m, d).
 
-    Raises ValueError if `components` does not have d columns, is not numeric or not finite, or if L^T L overflows.
+    Raises ValueError if `components` does not have d columns and at least one row, is not numeric or not finite, or if
+    L^T L overflows.
     """
     L = _finite(components, "components")
     if L.ndim != 2 or L.shape[1] != d or L.shape[0] == 0:
@@ -362,9 +370,10 @@ def from_components(components: ArrayLike, d: int) -> FloatArray:
 
 
 def components_of(M: FloatArray) -> FloatArray:
-    """Return L (d, d) with L^T L = M: the symmetric square root of M (d, d).
+    """Return L (d, d) with L^T L = M: the symmetric square root of a psd M (d, d).
 
-    For several metrics (q, d, d), return their roots (q, d, d).
+    For several metrics (q, d, d), return their roots (q, d, d). Negative eigenvalues, which are rounding errors, count
+    as 0. Raises LinAlgError if `_graded_axes` fails.
     """
     if M.ndim == 3:
         return np.array([components_of(each) for each in M]).reshape(M.shape)

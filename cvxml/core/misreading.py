@@ -51,7 +51,10 @@ class CheckedInputs:
         self._kept: list[tuple[tuple[Any, ...], Any]] = []  # the last one is the latest
 
     def of(self, instance: Callable[..., Given], X: ArrayLike, y: Any, params: dict[str, Any]) -> Given:
-        """Return `instance(X, y, **params)`, if possible a kept result. instance: the `instance` of a method."""
+        """Return `instance(X, y, **params)`; the result for the same objects is computed once and kept for a while.
+
+        instance: the function `instance` of a method, which checks data and parameters.
+        """
         for place, (problem, given) in enumerate(self._kept):
             same_function, *same_objects = problem
             if same_function == instance and all(
@@ -66,13 +69,14 @@ class CheckedInputs:
 
 
 class Question(NamedTuple):
-    """A refuted metric (d, d), the data and parameters that it was judged with, and the tolerance.
+    """A refuted metric, the data and parameters that it was judged with, and the tolerance.
 
-    optimum: the optimum of the user's problem, if it is known.
-    enough: the metric is not explained by a misreading in which its relative gap is above this number. Such a gap may
-        be returned as inf, without a solve.
+    metric: the refuted metric, (d, d) for most methods.
+    optimum: the optimal metric of the user's problem, if it is known.
+    enough: the largest relative gap with which a misreading explains the metric. A function that computes the gap of
+        the metric in a misreading may return inf for every larger gap, without a solve.
     seconds: the processor time that is left for a solve.
-    inputs: the checked inputs of the last problems, if they are kept.
+    inputs: the checked inputs of the last problems; None if they are not kept.
     """
 
     X: ArrayLike
@@ -94,10 +98,11 @@ class Question(NamedTuple):
     def check_back_end(self, rows: int, d: int) -> None:
         """Raise TakesTooLong if Clarabel or SCS needs more than `seconds` for a dual problem on matrices (d, d).
 
-        rows: the number of dual variables, each of which multiplies a matrix (d, d).
+        rows: the number of dual variables. In the dual constraint, each of them multiplies a symmetric matrix (d, d).
 
         These solvers cannot be stopped, so their time is estimated in advance. The estimate is the time of entries^3 +
-        rows entries^2 multiplications, where entries = d (d + 1) / 2.
+        rows entries^2 multiplications, where entries = d (d + 1) / 2, at `BACK_END_WORK` (2e8) multiplications a
+        second.
         """
         entries = d * (d + 1) / 2
         if entries**3 + rows * entries**2 > BACK_END_WORK * self.seconds:
@@ -107,9 +112,10 @@ class Question(NamedTuple):
 
 
 class OtherProblem(NamedTuple):
-    """Another problem: the method with other inputs, or another method with the metric in the form that it needs.
+    """Another problem in which the refuted metric of a `Question` is judged: other inputs, or another method.
 
-    metric: the metric that is judged in this problem; by default that of the `Question`.
+    metric: the metric that is judged in this problem, in the form that its method needs; by default that of the
+        question.
     method: the id of the other method; by default the method of the question.
 
     choices: the number of problems that this one was chosen from.
@@ -135,8 +141,9 @@ class Misreading:
     several: the misreading is the method itself with one of several inputs; `check` takes the likeliest. Arguments of
         the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
     left: any other problem. The function returns a proved upper bound of the relative gap of the metric in that
-        problem, or inf.
-    fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
+        problem, less a rounding error that double precision decides at the tolerance; or inf.
+    fits: the name of the parameter that `problem` chooses to fit the metric; the report gives its value. "" if there is
+        no such parameter.
 
     exactly: a misreading may also be named if the relative gap is above the tolerance, up to 1e-3. With True, this one
         is named only up to the tolerance. For example, the hinge is the limit of smoothed hinges, so it nearly explains
@@ -200,8 +207,9 @@ def is_improved(
     objective: the objective of the misreading's problem, a function of a metric (d, d). scale: the number that the gap
     is divided by to get the relative gap.
 
-    Metrics that may be better than M are tried, for example multiples of M. One of them is a proof if its objective is
-    below that of M by more than `question.enough` times the scale, because the gap of M is at least this difference.
+    The metrics of `tried_before_a_solve` are tried, for example multiples of M. One of them is a proof if its objective
+    is below that of M by more than `question.enough` times the scale, because the gap of M is at least this difference.
+    The result is False if `question.enough` is inf, or if the scale is not positive and finite.
     """
     if not question.enough < math.inf or not 0 < scale < math.inf:
         return False

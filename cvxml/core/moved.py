@@ -48,7 +48,8 @@ class Moved(NamedTuple):
     def outside(self, M: FloatArray) -> FloatArray:
         """Return the matrix (d, d) that gives the original points the distances of M (r, r).
 
-        It is 0 outside the span of the differences, and symmetric to the last bit.
+        It is symmetric to the last bit, and 0 on the orthogonal complement of the columns of `to`. For `narrow`, these
+        columns span the differences of the points.
         """
         own: FloatArray = self.to @ M @ self.to.T
         return (own + own.T) / 2
@@ -85,6 +86,9 @@ def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
 
 def narrow(X: FloatArray) -> Moved | None:
     """Return the points X (n, d) in an orthonormal basis of their differences. Equal points stay equal.
+
+    The points are shifted, so that the mean of the different points is 0. Directions with a singular value of at most
+    `RANK` (1e-13) times the largest one are left out as rounding errors.
 
     Returns None if there are fewer features than points, if the differences span all features, if all points are equal,
     or if their differences overflow.

@@ -1,7 +1,7 @@
 """Nearest neighbours, with one rule for ties that all methods share.
 
 Squared distances are sums of squared differences over the features in order, in float64; equal distances are ordered by
-index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so all methods use this module.
+index (docs/mlsvm.md, edge cases). Neighbour lists are part of many problems, so all methods use this module for them.
 
 Two distances are tied if float64 cannot order them: they are equal up to TIE_TOL (1e-12, relative) and the rounding of
 the points. If the features have a large offset, this rounding can be as large as the difference of two points.
@@ -70,9 +70,11 @@ def k_nearest_by_kernel(
 ) -> tuple[IntArray, np.ndarray]:
     """Return the k nearest points among `columns` for each of `rows`, in the feature space of a kernel matrix K (n, n).
 
-    The squared distance of i and j is K_ii + K_jj - 2 K_ij. The first result holds indices (len(rows), k), ordered by
-    distance and then by index, without the point itself. The second is boolean (len(rows),), True if the k-th and the
-    next distance are tied: their squares differ by at most TIE_TOL times the largest K_ii + K_jj of all j.
+    rows, columns: indices of points, 0 to n - 1. The squared distance of i and j is K_ii + K_jj - 2 K_ij.
+
+    The first result holds indices of points (len(rows), k), ordered by distance and then by index, without the point
+    itself. The second is boolean (len(rows),), True if the k-th and the next distance are tied: their squares differ by
+    at most TIE_TOL times the largest K_ii + K_jj over all j in `columns`.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]
@@ -90,10 +92,9 @@ def k_nearest_by_kernel(
 
 
 def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
-    """Return the k nearest points of each row among `columns`, and a mask of the ties, by sorting all distances.
+    """Return the result of `k_nearest` by sorting all distances: a slow reference for tests.
 
-    The shapes are (len(rows), k) and (len(rows),). A point is not its own neighbour. A tie: the k-th and the next
-    distance are equal up to rounding. `k_nearest` must give the same result.
+    The arguments and results are those of `k_nearest`.
     """
     chosen, tied = [], []
     for i in rows:
@@ -122,9 +123,10 @@ def _at_least_smallest(rough: FloatArray, k: int) -> FloatArray:
 def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
     """Return the k nearest points among `columns` for each of `rows`, without the point itself.
 
-    The first result holds indices (len(rows), k), ordered by distance and then by index. The second is boolean
-    (len(rows),), True if the k-th and the next distance are tied (`are_tied`). k must be at most the number of columns
-    other than the point itself.
+    X: the points (n, d). rows, columns: indices of points. k must be at most the number of `columns` without the point.
+
+    The first result holds indices of points (len(rows), k), ordered by distance and then by index. The second is
+    boolean (len(rows),), True if the k-th and the next distance are tied (`are_tied`).
 
     A matrix product selects candidates within a proved rounding bound. Then the sums of `squared_euclidean` decide the
     order.

@@ -2,9 +2,9 @@
 
 A misreading is a mistake that explains a refuted metric; `check` names it. For example, a program loses the last pair,
 reads indices that count from 0 as indices that count from 1, or uses points of every class as impostors. Each
-misreading here is the same method with other explicit lists, so the method's certificate proves it. All other
-parameters keep the values of the user's problem. This holds also for a prior or basis that the method computed from the
-data.
+misreading here is the same method with other explicit lists, so the method's certificate gives the gap of the metric in
+it. All other parameters keep the values of the user's problem. This holds also for a prior or basis that the method
+computed from the data.
 
 `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
 
@@ -62,8 +62,9 @@ def _with(
 def counted_from_one(*names: str) -> Misreading:
     """Return the misreading in which the indices of the named lists are counted from 1 instead of 0, or the reverse.
 
-    names: parameters, for example "pairs"; the user must have given one of them. The lists stay unchanged. Instead, the
-    rows of X are moved by one place, so that each index refers to the row before it, or after it.
+    names: parameters, for example "pairs". The misreading applies only if the user gave one of them. The lists stay
+    unchanged. Instead, the rows of X are moved cyclically by one place. Then index i refers to row i - 1 of X. In the
+    reverse, it refers to row i + 1; this problem is left out if the index of the last row is in the lists.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -112,9 +113,12 @@ def _other_targets(
 ) -> Several:
     """Return a function (question, given, stored) that yields the user's problem with other targets of every point.
 
+    It yields no problem if the user gave targets or triplets, if the lists would not change, or if there are more than
+    `MOST_POINTS` points.
+
     targets_of: returns the other targets, pairs (p, 2) of a point and its target.
-    embed: returns points (n, d) in another space; the impostors become the nearest points of other classes in this
-        space. Without `embed` the impostors stay.
+    embed: returns points (n, d) in another space. The impostors become the nearest points of other classes in this
+        space. Without `embed` they stay, and also if every point of another class is an impostor.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -167,9 +171,9 @@ def _furthest(_: Question, given: Any) -> IntArray:
 
 
 def learnt_space(question: Question, given: Any) -> FloatArray:
-    """Return points (n, d) with Euclidean distances equal to those of the metric.
+    """Return the points of `given`, mapped to (n, d) so that their Euclidean distances are those of the refuted metric.
 
-    Raises ValueError if the metric is not (d, d).
+    The metric is projected on the psd cone first. Raises ValueError if the metric is not (d, d).
     """
     if len(question.metric) != given.X.shape[1]:
         raise ValueError("the size of the metric is not the number of features")
@@ -184,7 +188,11 @@ def _nearest_as_learnt(question: Question, given: Any) -> IntArray:
 
 
 def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
-    """Yield the problem in which impostors may have any label, including the label of the point."""
+    """Yield the problem in which impostors may have any label, including the label of the point.
+
+    The impostors are all other points, or the n_neighbors nearest ones, as in the user's problem. Nothing is yielded if
+    the user gave targets or triplets, for more than `MOST_POINTS` points, or for more than `MOST_ROWS` triplets.
+    """
     n = len(given.X)
     if not by_class(question) or n > MOST_POINTS:
         return

@@ -78,7 +78,7 @@ class Paired:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All pairs. Raises TooLarge if the list of the pairs by labels does not fit into memory."""
+        """All pairs. Raises TooLarge if the pairs by labels are too many for a list (`check_listable`)."""
         if self.listed is not None:
             return self.listed
         self.check_listable()
@@ -143,10 +143,9 @@ class Paired:
         return None if self.listed is None else self.listed.to_dict()
 
     def sum_of_squares(self, kind: str) -> tuple[Any, int]:
-        """Return sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind, without rounding.
+        """Return S (d, d) and e with 2^e S = sum (x_i - x_j)(x_i - x_j)^T over the pairs of a kind, without rounding.
 
-        The result is a matrix of integers, and the exponent of the power of two that multiplies it.
-        kind: "similar" or "dissimilar".
+        S is a matrix of integers of python-flint. kind: "similar" or "dissimilar".
         """
         if self.listed is None:
             found, at = self._within_classes
@@ -158,7 +157,7 @@ class Paired:
 
     @cached_property
     def _within_classes(self) -> tuple[Any, int]:
-        """sum (x_i - x_j)(x_i - x_j)^T over all pairs of points of the same class: integers, and an exponent of two."""
+        """S (d, d) and e, as from `sum_of_squares`, for the sum over all pairs of points of the same class."""
         return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
     # Facts about all pairs that checks need, computed without listing the pairs.
@@ -188,14 +187,15 @@ class Paired:
         return parted
 
     def widest(self, kind: str) -> FloatArray:
-        """Return differences (t, d). In each feature, their maximum is at least the maximum over all pairs of a kind.
+        """Return differences (t, d) that bound the differences of all pairs of a kind, feature by feature.
 
+        In each feature, the largest absolute value over the t rows is at least that over all pairs of the kind.
         kind: "similar" or "dissimilar".
 
-        Given pairs: the result has their differences. Pairs by labels: it has ranges of the features. For "similar",
-        there is a row for each class of two or more points, with the ranges in this class. For "dissimilar", there is
-        one row, with the ranges over all points. Such a range can exceed all dissimilar differences. Then it is the
-        difference of some similar pair.
+        For given pairs, the rows are their differences. For pairs by labels, the rows are ranges of the features. For
+        "similar", each class of two or more points has a row, with the ranges in this class. For "dissimilar", there is
+        one row, with the ranges over all points, or no row if there is one class. Such a range can exceed all
+        dissimilar differences. Then it is the difference of some similar pair.
         """
         if self.listed is not None:
             return self.similar if kind == "similar" else self.dissimilar
@@ -239,7 +239,7 @@ def _by_differences(points: Any, listed: IntArray) -> Any:
 def _by_laplacian(points: Any, listed: IntArray) -> Any:
     """Return the sum of `_by_differences` as X^T L X, with the Laplacian L (n, n) of the graph of the pairs.
 
-    This is faster if there are about as many pairs as L has entries.
+    This is faster for many pairs. `sum_of_squares` uses it for at least n^2 / `MOST_ENTRIES_PER_PAIR` (8) pairs.
     """
     L = np.zeros((points.nrows(),) * 2, dtype=np.int64)
     i, j = listed.T
@@ -261,6 +261,7 @@ def check_budget(given: Paired, needed_by: str) -> None:
     """Raise ValueError unless there are pairs of both kinds, and a similar pair of different points.
 
     If the points of every similar pair are equal, a budget on the distances of similar pairs does not limit the metric.
+    Raises ValueError also if a difference overflows.
 
     needed_by: the name of the method, for the message.
     """
@@ -341,7 +342,10 @@ def _check_kind(given: Any, kind: str, n: int) -> IntArray:
 
 
 def _as_array(given: Any) -> IntArray | None:
-    """Return the pairs as an array (m, 2), or None if they are not an array or a list of plain pairs of integers."""
+    """Return the pairs as an array (m, 2).
+
+    None if they are neither an integer array (m, 2) nor a list of lists of two Python ints.
+    """
     is_plain_list = isinstance(given, list) and all(
         type(pair) is list and len(pair) == 2 and type(pair[0]) is int and type(pair[1]) is int
         for pair in given

@@ -143,7 +143,10 @@ class Predictions:
         return f"{self.judged}, and {said}" if self.judged else said
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON: the fields, the state of each vote, counts of the states, and a sentence."""
+        """Return plain data for JSON: the fields, the state of each vote, counts of the states, and a sentence.
+
+        `state` replaces `same_vote`, and the sentence contains `judged`. An infinite `radius` becomes None.
+        """
         return {
             "n_neighbors": self.n_neighbors,
             "radius": self.radius if math.isfinite(self.radius) else None,
@@ -167,9 +170,11 @@ class Predictions:
 
 
 def checked(X: FloatArray, k: int, queries: ArrayLike | None) -> tuple[int, FloatArray]:
-    """Return the number of neighbours and the queries (q, d), by default the points X (n, d) themselves.
+    """Return the number k of neighbours and the queries (q, d), by default the points X (n, d) themselves.
 
-    Raises ValueError for a number that is not from 1 to the number of possible neighbours, and for bad queries.
+    queries: (q, d), (d,) for one query, or None.
+
+    Raises ValueError if k is not from 1 to the number of points that can be neighbours, and for bad queries.
     """
     k = check_count(k, "n_neighbors", at_most=len(X) - (queries is None))
     Q = X if queries is None else np.atleast_2d(real_array(queries, "queries"))
@@ -193,8 +198,8 @@ def predictions(
 
     X: (n, d).
     codes: (n,), class codes.
-    M: (d, d), psd up to the tolerance.
-    radius: the distance within which the optimum lies.
+    M: (d, d), psd up to `FEASIBILITY_TOL` (core/metric.py).
+    radius: a bound of the Frobenius distance of the optimum to M; inf if none is known.
     k: the number of neighbours that vote.
     queries: (q, d) or (d,); default: the points themselves.
     region: all metrics that are no worse than M, if known.
@@ -230,7 +235,8 @@ class _Search:
 
     order: (m,), the indices 0 to m - 1 of these points, nearest first.
     of: (m,), the class code of each point, by index.
-    nearer: (r, m), True at (a, b) if point `order[a]` is certainly nearer to the query than the point with index b.
+    nearer: (r, m), for the r = min(k + `BEYOND`, m) nearest points. True at (a, b) if point `order[a]` is certainly
+        nearer to the query than the point with index b.
     """
 
     def __init__(
@@ -291,8 +297,9 @@ class _Search:
     ) -> bool:
         """Try to prove that neighbours of query i are nearer than other points, and note each proof in `nearer`.
 
-        Neighbours are the k nearest points. A pair of a neighbour and another point is tried if it is undecided, and if
-        the two have different classes. Returns True if a pair was proved.
+        The proofs hold for all metrics of the region. Neighbours are the k nearest points. A pair of a neighbour and
+        another point is tried if it is undecided, and if the two have different classes. If there are more than `PAIRS`
+        such pairs, none is tried. Returns True if a pair was proved.
 
         others: (m,), the indices of the m points among all points.
         """
@@ -319,9 +326,10 @@ class _Search:
     def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
-        """Search the region for a metric with another certain vote for query i, and note it in `disagree`.
+        """Search the region for a metric with another vote for query i, and note it in `disagree`.
 
-        There is no search if a tie or rounding could change the vote of the judged metric M.
+        A metric counts if no tie and no rounding can change its vote. There is no search if one of them could change
+        the vote of the judged metric M. At most `TRIES` undecided pairs of a neighbour and another point are tried.
 
         E: (m, d), differences of the points from the query. vote: the vote under M.
         """
@@ -349,14 +357,13 @@ class _Search:
 
 
 class Votes(NamedTuple):
-    """Facts about one query: does the optimum have the same k nearest points as the metric, and the same vote?
+    """Whether the optimum has the same k nearest points as the metric, and the same vote, for one query.
 
     same: True if the k nearest points are certainly the same.
     vote: the class code with most votes under the metric.
     sure: True if `vote` certainly has most votes under the optimum.
     """
 
-    # the optimum has the same k nearest points, and `vote` has most votes under the optimum for certain (`sure`)
     same: bool
     vote: int
     sure: bool
@@ -391,6 +398,7 @@ def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray
     True is proved for every metric within `radius` of M.
 
     E: (m, d), differences of m points from the query, possibly rounded.
+    radius: a Frobenius distance; with inf, every entry is False.
     rows: (r,), indices of rows of E; default: all.
 
     The computation uses units in which the largest number is about 1, so sums do not overflow, and the bound includes

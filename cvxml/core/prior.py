@@ -27,7 +27,7 @@ PRIOR = Parameter(
 def prior_of(X: FloatArray, prior: Any) -> FloatArray:
     """Return the prior A_0 (d, d). Raises ValueError unless it is positive definite and fits into the memory.
 
-    prior: "identity", "covariance" or a matrix (d, d).
+    prior: "identity", "covariance" (the inverse of the sample covariance of X (n, d)), or a matrix (d, d).
     """
     check_metric(X.shape[1])
     if isinstance(prior, str) or prior is None:
@@ -50,7 +50,10 @@ def prior_of(X: FloatArray, prior: Any) -> FloatArray:
 
 
 def inverse_covariance(X: FloatArray) -> FloatArray:
-    """Return the inverse of the sample covariance (divisor n - 1) of X (n, d). Raises ValueError if it is singular."""
+    """Return the inverse of the sample covariance (divisor n - 1) of X (n, d).
+
+    Raises ValueError if the covariance is singular, or if its inverse is too large or too small for doubles.
+    """
     centred = X - X[0]
     centred = centred - centred.mean(axis=0)
     spread = np.abs(centred).max(axis=0)

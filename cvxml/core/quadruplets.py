@@ -54,10 +54,11 @@ BY_QUADRUPLETS = {
 class Quadrupled:
     """Checked data of a method that learns from quadruplets.
 
-    y: (n,) class codes; zeros without labels. quadruplets: (q, 4). weights: (q,), at least 0.
-    losses: "mean" if the weights are divided by their sum, "sum" if they are used unchanged.
+    y: (n,) class codes; zeros without labels. quadruplets: (q, 4), indices a, b, c, d of points.
+    weights: (q,), at least 0; their sum is 1 if `losses` is "mean".
+    losses: "mean" if the user's weights are divided by their sum, "sum" if they are used unchanged.
 
-    n_quadruplets: this parameter as the user gave it, or None.
+    n_quadruplets: this parameter as the user gave it, or None. random_state: the seed for drawing quadruplets.
     by_labels: True if the quadruplets were drawn from the labels.
     """
 
@@ -108,11 +109,10 @@ def quadrupled(
 ) -> Quadrupled:
     """Return the checked data. Raises ValueError for bad input.
 
-    quadruplets: None to draw them from the labels, with the seed `random_state`. weights: one for each quadruplet;
-    default: equal weights.
-
-    n_quadruplets: how many are drawn; default: 20 times the squared number of classes. losses: "mean" to divide the
-    weights by their sum, "sum" to use them unchanged.
+    quadruplets: None to draw them from the labels y, with the seed `random_state`.
+    n_quadruplets: how many are drawn; default: 20 times the squared number of classes.
+    losses: "mean" to divide the weights by their sum, "sum" to use them unchanged.
+    weights: one for each quadruplet; default: all equal, with the sum 1 for "mean", and 1 each for "sum".
     """
     points = check_X(X)
     check_choice(losses, "losses", (MEAN, SUM))
@@ -151,9 +151,13 @@ def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
 def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
     """Return the weights (q,): unchanged if `losses` is "sum", divided by their sum if it is "mean".
 
-    Without weights, all are equal. For "mean", weights with the sum 1 (up to rounding) stay unchanged.
+    Without weights, each is 1/q for "mean", and 1 for "sum". For "mean", weights with the sum 1 (up to rounding) stay
+    unchanged.
 
     count: the number of quadruplets, q.
+
+    Raises ValueError for another shape, for weights that are negative or not finite, and if the largest weight is not
+    between 1e-300 and 1e300, or is above 1e100 for "sum".
     """
     if weights is None:
         return np.full(count, 1 / count if losses == MEAN else 1.0)

@@ -29,7 +29,7 @@ BY_QUERIES = {
 class Queried:
     """Checked data of a method that ranks all other points for each query.
 
-    y: (n,) class codes; zeros without labels. relevant: (n, n), True if j is relevant to i.
+    y: (n,) class codes; zeros without labels. relevant: (n, n), True at (i, j) if point j is relevant to point i.
     queries: the indices of the queries. by_labels: False if lists of relevant points were given.
     """
 

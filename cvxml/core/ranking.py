@@ -9,7 +9,8 @@ points are before it. It earns the following share, where [r <= k] is 1 if r <= 
 | mrr       | 1 / r for p = 1, else 0                                            |
 | ndcg      | [r <= k] c(r) / (c(1) + .. + c(k)), c(r) = 1/log2 r, and c(1) = 1  |
 
-If the user's k is larger, precision uses min(k, P, N) as k, and ndcg uses min(k, P).
+k is the number of ranks that count for precision and ndcg, a parameter of the user. If it is larger than the following
+limit, the limit replaces it: min(P, N) for precision, P for ndcg.
 
 Each value decreases or stays equal when g grows. So the worst ranking is easy to find (methods/mlr/interleaving.py).
 """

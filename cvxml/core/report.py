@@ -1,4 +1,4 @@
-"""The result of `check` on a claim: the Report, with its Verdict and, for a refuted claim, a Witness.
+"""The result of `check` on a claim: the Report, with its Verdict and, if a better metric is known, a Witness.
 
 A misreading is another problem that a program may have solved by mistake. If it explains a refuted metric, the
 diagnosis names it. The scale is the number that a relative gap is divided by.
@@ -53,9 +53,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Witness:
-    """A better feasible metric, which refutes a claim.
+    """A feasible metric (d, d), found by our solver, that is better than the judged metric or the claimed objective.
 
-    better_by: the objective of the judged metric minus that of the witness.
+    better_by: the objective of the judged metric minus that of the witness. If no metric was judged, the claimed
+    objective minus that of the witness.
     """
 
     objective: float
@@ -153,16 +154,19 @@ class ReportSubject(NamedTuple):
 class Report:
     """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence.
 
-    The gap is `objective`, of the judged metric, minus `lower_bound`. `rounding` bounds the rounding error of the gap.
-    `reference_objective` is the best objective that we know. The Frobenius distance of the metric to the optimum is at
-    most `radius`. If the problem is not convex, `step_lower_bound` and `step_gap` belong to the convex step at the
-    metric: the convex problem that the method would solve next.
+    `objective` is that of the judged metric, and `claimed_objective` the value that the user claimed. `gap` is
+    `objective` minus `lower_bound`, and `rel_gap` is the gap divided by `scale`. `rounding` bounds the rounding error
+    of the gap. `reference_objective` is the best objective that we know. The Frobenius distance of the metric to the
+    optimum is at most `radius`. `feasibility` tells how far the user's matrix is from an allowed metric.
 
-    `reasons` are sentences for the verdict. `witness` is a better metric that we found, or None. `diagnosis` are
-    sentences that name a misreading: another problem that the program may have solved by mistake. If it is empty,
-    `nearest` lists at most three misreadings that explain the metric better than the stated problem. `exact` is an
-    interval for the optimum (or that of the convex step) in exact arithmetic. `about` describes data and parameters;
-    `judged` holds data and metric.
+    If the problem is not convex, `step_lower_bound` and `step_gap` belong to the convex step at the metric: the convex
+    problem that the method would solve next. `stationarity` is for MLKR and NCA.
+
+    `reasons` are sentences for the verdict, and `notes` further remarks. `witness` is a better metric that we found, or
+    None. `diagnosis` are sentences that name a misreading: another problem that the program may have solved by mistake.
+    If `diagnosis` is empty, `nearest` lists at most three misreadings that explain the metric better than the stated
+    problem. `exact` is an interval for the optimum (or that of the convex step) in exact arithmetic. `about` describes
+    data and parameters; `judged` holds data and metric. A field that does not apply is None.
 
     Examples
     --------
@@ -315,7 +319,8 @@ class Report:
     def figures_of(self) -> str | None:
         """The matrix that objective and gaps belong to: "metric", or "projection" for a matrix that is no metric.
 
-        The projection is the nearest metric. None if only a value was claimed.
+        The projection is the nearest metric. None if no metric was judged, because only a value was claimed or the time
+        limit ended before.
         """
         if self.feasibility is None:
             return None

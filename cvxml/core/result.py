@@ -98,12 +98,12 @@ Dual = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Stationarity:
-    """How far a metric A^T A is from first-order stationary, in units of the objective F.
+    """How far a metric Q = A^T A is from first-order stationary, in units of the objective F.
 
-    `gradient` and `dc_residual` are decreases of F, to first order, by a step of length max(|A|, 1). `gradient` is for
-    a change of the whole matrix A. `dc_residual` is for an unused (zero) row of A that becomes a new direction; 0
-    without unused rows. `scale_derivative` is the derivative of F(t A) by t at t = 1. `of` is the scale that tol
-    multiplies. These values are not bounds of the gap.
+    `gradient` and `dc_residual` are possible decreases of F by a step of length max(|A|, 1). `gradient` is for a change
+    of the whole matrix A, to first order in A. `dc_residual` is for an unused (zero) row of A that becomes a row of
+    this length, to first order in Q; 0 without unused rows. `scale_derivative` is the derivative of F(t A) by t at
+    t = 1. `of` is the scale of the problem, which tol multiplies. These values are not bounds of the gap.
     """
 
     gradient: float  # max(|A|, 1) |dF/dA|: first-order change of F for a relative change of A
@@ -140,13 +140,15 @@ class Certificate:
     of two close numbers loses digits. `rounding` bounds its rounding error. The larger of `rounding` and
     `value_rounding` bounds the error of `objective` and `lower_bound`. `scale` is the number that `rel_gap` divides the
     gap by, for example the objective for LMNN, and lam/2 ||A||^2 for MLSVM. `dual` holds the dual variables, made
-    feasible. The optimal metric has a Frobenius distance of at most `radius`; inf if no bound is known. `undecided` is
-    a sentence if double precision proves nothing for these data, else empty.
+    feasible. The Frobenius distance from the metric to the optimum is at most `radius`; inf if no bound is known.
+    `feasibility` tells how well the metric meets its constraints. `undecided` is a sentence if double precision proves
+    nothing for these data, else empty.
 
     `kind` says what `lower_bound` is a bound for. "global": the objective of every metric, by duality. "enumerated":
-    the same, by branch and bound. "stationary": the same, but it is trivial, such as 0. "subproblem": the objective of
-    the convex step, the convex problem that the method would solve next. `step` holds the certificate of the convex
-    step at the metric, or None. For local metrics, `parts` holds one certificate for each query.
+    the objective of every metric, by branch and bound. "stationary": the objective of every metric, but the bound is
+    trivial, such as 0. "subproblem": the objective of the convex step, the convex problem that the method would solve
+    next. `step` holds the certificate of the convex step at the metric, or None. `stationarity` is set for MLKR and
+    NCA, else None. For local metrics, `parts` holds one certificate for each query.
 
     Examples
     --------
@@ -168,7 +170,7 @@ class Certificate:
     dual: Dual  # repaired dual variables: named arrays with their index lists
     step: Certificate | None = None  # for kind "stationary": the proof for the convex step at the metric
     parts: tuple[Certificate, ...] = ()  # for local metrics: one certificate a query, each must be proved
-    stationarity: Stationarity | None = None  # for metrics A^T A without a convex step
+    stationarity: Stationarity | None = None  # for MLKR and NCA
     undecided: str = ""  # why double precision cannot decide for these data, as a sentence
     value_rounding: float = 0.0  # bound on the error of objective and lower_bound, if above `rounding`
 
@@ -181,7 +183,7 @@ class Certificate:
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale; 0 if both are 0, inf if only the scale is 0. For several parts, the largest of their values."""
+        """gap / scale. If the scale is 0: 0 for a gap of at most 0, else inf. With `parts`, their largest `rel_gap`."""
         if self.parts:
             return max(part.rel_gap for part in self.parts)
         if self.gap <= 0 and self.scale == 0:
@@ -190,15 +192,15 @@ class Certificate:
 
     @property
     def only_stationary(self) -> bool:
-        """True if `claim` is "stationary" and there are no `parts`: `lower_bound` says little of the whole problem."""
+        """True if `claim` is "stationary" and there are no `parts`; then no useful bound of the optimum is known."""
         return self.claim == "stationary" and not self.parts
 
     @property
     def not_decided(self) -> str:
         """Why objective, bound and gap are not proved, as a sentence; empty if double precision decides.
 
-        The sentence is `undecided`, or it reports a rounding error above the scale. If there is a step, or if there are
-        parts, their `undecided` counts too, and their rounding errors are tested in place of `rounding`.
+        The sentence is `undecided`, or it reports that `rounding` is above `scale`. With `parts` or a `step`, their
+        `undecided` counts too. Then their rounding errors are compared with their scales, and `rounding` is not used.
         """
         judged = self.parts or (self.step or self,)
         for each in (self, *judged):
@@ -223,8 +225,9 @@ class Certificate:
     def proves(self, tol: Tolerance) -> bool:
         """Return True if `claim` is proved: the metric is feasible, and the gap is at most tol * scale + rounding.
 
-        The proof also requires `decides(tol)`. If there is a `step`, it must be proved; if there are `parts`, all of
-        them. MLKR, and NCA with a limited rank, have neither: their `stationarity` must be within the same limit.
+        The proof also requires `decides(tol)`. With a `step`, only the certificate of the step is tested in this way;
+        with `parts`, all of them. MLKR, and NCA with a limited rank, have neither: their `stationarity` is compared
+        with the same limit, in place of the gap.
 
         tol: a number or one of the words "strict", "normal" and "loose".
         """
@@ -263,11 +266,14 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a solver's history. phase: the name of the solver's phase.
+    """One line of a solver's history: the number of the iteration, the time so far, and the values of its metric.
+
+    phase: the name of the solver's phase. scale: the scale of the problem; NaN if it is not known.
 
     Most solvers compute a certificate for a few steps only. The values of the other steps are estimates by the solver,
-    without bounds of rounding errors. As long as the solver has no feasible dual variables, lower_bound is -inf and
-    gap is inf. Only the certificate of the Solution is a proof.
+    without bounds of rounding errors. A solver that does not hold all rows, such as that of LMNN, leaves out the other
+    rows, so that objective and gap may be too small. As long as the solver has no feasible dual variables, lower_bound
+    is -inf and gap is inf. Only the certificate of the Solution is a proof.
     """
 
     iteration: int
@@ -283,7 +289,10 @@ class Step:
         return f"{start}  objective {self.objective:.8g}  {self.gap_in_words()}"
 
     def gap_in_words(self) -> str:
-        """Return the gap in words: relative to the scale if there is one, and whether there is a useful bound."""
+        """Return the gap in words, relative to the scale if that is positive.
+
+        The text says so if no bound is known, or if the relative gap is above `USELESS` (1000).
+        """
         if not math.isfinite(self.gap):
             return "no bound yet"
         if self.gap > USELESS * self.scale > 0:
@@ -324,9 +333,10 @@ class Solution:
     `metric` is psd: (d, d); (n, n) for kernel_mlsvm; (m d, m d) with m blocks for plml; (q, d, d) for several queries
     of glml. `y` holds class codes 0 to R-1 in the order of the sorted labels, real targets for mlkr, and zeros if no
     labels were given. `params` holds all parameters, and `derived` the names of those that were not given, but made
-    from other inputs. `history` has a Step each time that the gap was measured. `neighbors` holds the lists N(i) of
-    mlsvm and kernel_mlsvm, else []. `notes` are sentences for the user. `factor` is the transform (m, d) that the
-    method learns, with metric = factor^T factor; None for other methods.
+    from other inputs. `history` has a Step each time that the gap was computed or estimated. `neighbors` holds the
+    lists N(i) of neighbours of mlsvm and kernel_mlsvm, else []. `notes` are sentences for the user. `status` tells why
+    the solver stopped, and `solver` is its name. `factor` is the transform (m, d) that the method learns, with
+    metric = factor^T factor; None for other methods.
 
     Examples
     --------
@@ -501,8 +511,8 @@ class Solution:
 
         path: ends in .json, .npz, .npy or .csv.
 
-        Raises ValueError for another ending, for a parameter that is an object of the user, and if the objective is
-        infinite.
+        Raises ValueError for another ending, and if the objective is not finite. For .json and .npz, raises ValueError
+        also for a parameter that is an object of the user, such as a density model.
         """
         suffix = Path(path).suffix
         if not math.isfinite(self.objective):

@@ -125,11 +125,12 @@ class Interrupted(KeyboardInterrupt):
 def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Found]) -> Found:
     """Run `algorithm`, and return its result.
 
-    algorithm: called with a function `keep` and a callback. It passes each metric (d, d) and its dual to `keep`, so
-        that an interrupt loses nothing.
+    algorithm: called with a function `keep` and a callback for its steps. The algorithm has to pass each metric (d, d)
+        and its dual to `keep`, so that an interrupt loses nothing.
+    callback: gets each step too.
 
-    After an interrupt, raises Interrupted with the last metric and dual, or KeyboardInterrupt if `keep` was not called
-    yet.
+    After an interrupt, by the user or by the time limit, raises Interrupted with the last metric and dual. If `keep`
+    was not called yet, raises KeyboardInterrupt.
     """
     kept: list[tuple[FloatArray, Dual]] = []
     history: list[Step] = []
@@ -173,7 +174,8 @@ def in_one_step(
 class Estimate(NamedTuple):
     """The objective, gap and scale of an iterate by its solver's own arithmetic, without bounds of rounding errors.
 
-    The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
+    The gap is that of the metric and of feasible dual variables, for the rows that the solver holds. If the solver
+    holds all rows, it is a gap up to rounding; otherwise objective and gap may be too small. It is inf if the solver
     has no feasible dual variables yet. A certificate first repairs dual variables that are not feasible. `guess`
     estimates the gap after this repair; inf if the solver has no such estimate.
     """
@@ -193,7 +195,7 @@ class Estimate(NamedTuple):
 
 
 class Iterate(Protocol):
-    """An algorithm between two steps. It may also have a method `estimate`, its own estimate of the gap."""
+    """An algorithm in its current state. It may also have the method `estimate` of `Estimating`."""
 
     def metric(self) -> FloatArray:
         """Return the current metric (d, d)."""
@@ -207,7 +209,7 @@ class Iterate(Protocol):
 
 @runtime_checkable
 class Estimating(Protocol):
-    """An algorithm with estimates of its gap."""
+    """An algorithm that can estimate the gap of its current metric without a certificate."""
 
     def estimate(self) -> Estimate | None:
         """Return the solver's objective, gap and scale of the current metric.
@@ -227,14 +229,17 @@ def run(
 ) -> Found:
     """Step until the certificate meets tol, until max_iter, or until rounding allows no step; return the best iterate.
 
+    The best iterate is the one that meets tol, or else the one with the smallest gap. As long as no gap is finite, it
+    is the one with the smallest objective. If rounding ends the steps, the status is STALLED.
+
     at: the algorithm at its start. prove: returns the certificate of a metric and its dual.
     phase: the name of the algorithm's phase in each Step.
     patience: number of steps without a smaller gap after which the status is STALLED.
 
     A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
-    estimated relative gap is at most tol, or if it is the last one.
+    estimated relative gap is at most tol, or at the end. Then the best and the last iterate are proved and compared.
 
-    Raises Interrupted with the best iterate if the user interrupts.
+    Raises Interrupted with the best iterate after an interrupt by the user or by the time limit.
     """
     history: list[Step] = []
     began, least, lowest, without = time.perf_counter(), math.inf, math.inf, 0
@@ -277,7 +282,7 @@ def run(
 def _estimate(at: Iterate) -> Estimate | None:
     """Return the solver's own estimate of an iterate.
 
-    None if the solver has no estimate, or if the objective, gap or scale of the estimate is not a number.
+    None if the solver has no estimate, if the estimated objective or scale is not finite, or if the gap is NaN.
     """
     found = at.estimate() if isinstance(at, Estimating) else None
     known = found is not None and math.isfinite(found.objective + found.scale) and not math.isnan(found.gap)

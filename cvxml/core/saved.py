@@ -50,10 +50,14 @@ FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedSolution:
-    """The content of a saved file: enough to recompute the certificate. The values that it claims are not trusted.
+    """The content of a file that `Solution.save` wrote, from which the certificate can be computed again.
 
-    claimed: the objective, gap, status and other results in the file.
-    derived: names of parameters that the user did not give; None if the file has no such entry.
+    Fields with a name of `Solution` have the same meaning as there.
+
+    dual: the dual variables, arrays by name.
+    claimed: the objective, gap, status and other results that the file states; they are not trusted.
+    derived: names of parameters that the user did not give, but that were made from other inputs; None if the file has
+        no such entry.
     """
 
     method: str
@@ -191,7 +195,10 @@ def _targets(targets: np.ndarray) -> IntArray | FloatArray:
 
 
 def _from_arrays(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Return the content of a .npz file, as a .json file has it."""
+    """Return the content of a .npz file in the form that a parsed .json file has; long lists stay arrays.
+
+    Raises ValueError or KeyError if the arrays do not fit together, or if one is missing.
+    """
     try:
         content = parse_json(str(arrays.pop("header")), finite=False)
     except ValueError as error:

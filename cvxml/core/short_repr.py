@@ -14,10 +14,11 @@ PRINTED = 80  # most characters of a string from a file
 
 
 def brief(value: Any) -> str:
-    """Return a value as short text: floats with 6 digits, and strings in quotes.
+    """Return a value as short text: floats with 6 significant digits, and strings in quotes.
 
-    Arrays and long lists become their type and size, such as array[3,4] and "list of 100", and long dataclasses the
-    name of their type. Long strings are cut.
+    Arrays with more than one entry become array[3,4], with their shape. Lists with a text of more than `LETTERS` (60)
+    characters become "list of 100", and dataclasses with so long a text the name of their type. Other texts are cut to
+    this length.
     """
     if isinstance(value, np.ndarray):
         return (

@@ -20,16 +20,18 @@ def inverted(A: Any) -> Any:
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:
-    """Return approximate eigenvalues, and a matrix with approximate eigenvectors as columns, without a proof.
+    """Return the real parts of approximate eigenvalues, and a matrix with approximate eigenvectors as columns.
 
-    of: a square matrix of balls.
+    Neither has an error bound. of: a square matrix of balls.
     """
     values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
     return [each.real for each in values], vectors
 
 
 def enclosed(of: Any) -> list[Any]:
-    """Return a ball around each eigenvalue of the matrix `of` (d, d), in the order of `eigenvectors`. All must be real.
+    """Return a ball around each eigenvalue of the matrix `of` (d, d), in the order of `eigenvectors`.
+
+    of: a matrix of balls; its eigenvalues must be real.
 
     M is the matrix in the basis of its approximate eigenvectors, so it is nearly diagonal. The i-th ball has the centre
     M_ii, and its radius is the sum of the diameters of all Gershgorin discs of M. A connected group of discs holds as

@@ -69,9 +69,10 @@ class Section(NamedTuple):
 class Statement:
     """The mathematics of a method: functions of a module, in reading order. The module is not imported.
 
-    functions: their names; default: all functions of the module.
+    module: the name of the module, for example "cvxml.methods.lmnn".
+    functions: the names of the functions; default: all functions of the module.
     flags: the values of the flags in the formulas, for a method with more than one form.
-    further: a statement that follows.
+    further: another statement, shown after this one; None if there is none.
     """
 
     module: str
@@ -81,7 +82,10 @@ class Statement:
 
     @cached_property
     def parts(self) -> tuple[Section, ...]:
-        """The sections of every function, with remarks in their places. Raises ValueError for a malformed formula."""
+        """The sections of every function, with remarks in their places, and then those of `further`.
+
+        Raises ValueError for a malformed formula.
+        """
         source = source_of(self.module)
         names = self.functions or tuple(functions_of(source))
         found = [part for name in names for part in read(source, name, self.flags)]
@@ -89,7 +93,10 @@ class Statement:
 
     @property
     def places(self) -> list[str]:
-        """The functions, each as "cvxml/methods/METHOD.py:68 problem"; outside of this package, without the folders."""
+        """The functions, each with file and line, for example "cvxml/methods/lmnn.py:68 problem".
+
+        A file outside the folder that contains this package is given by its name alone. The places of `further` follow.
+        """
         source, spec = source_of(self.module), find_spec(self.module)
         assert spec is not None
         assert spec.origin is not None
@@ -126,7 +133,10 @@ def functions_of(source: str) -> dict[str, ast.FunctionDef]:
 def read(source: str, function: str, flags: Mapping[str, bool] | None = None) -> list[Section]:
     """Return the sections of one function: its remarks above, its formulas with its code, and its remarks below.
 
-    Raises ValueError for a formula without text, LaTeX or a line of code, and for LaTeX with unbalanced braces.
+    source: the source text of the module. function: the name of the function. flags: {name: value} of the flags.
+
+    Raises ValueError for a formula without text, LaTeX or a line of code, and for LaTeX with unbalanced braces. A flag
+    without a value, a missing function, and a function that has formulas but no docstring raise it too.
     """
     heading, lines = _function(source, function)
     code: list[str] = []
@@ -164,9 +174,9 @@ def _function(source: str, name: str) -> tuple[str, list[str]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], str | None]]:
-    """Yield (formulas, line) for each line of code: the formula lines right above it, and the line.
+    """Yield (formulas, line) for each line that is not a `#:` line: the `#:` lines right above it, and the line.
 
-    At the end, yield the formula lines after all code with None.
+    At the end, yield the `#:` lines after the last such line, with None.
     """
     block: list[str] = []
     for line in lines:
@@ -274,7 +284,11 @@ _TOGETHER = re.compile(  # no line break within these
 
 
 def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a formula, broken where it disturbs least; lines after the first are indented by four."""
+    """Yield the lines of a formula, each of at most `width` characters if possible.
+
+    If possible, a line is not broken within brackets, or between an operator and its operand. indent: the indent of the
+    first line; the lines after it are indented by four blanks.
+    """
     if len(indent + text) <= width:
         yield indent + text
         return

@@ -13,9 +13,10 @@ from cvxml.core.neighbors import k_nearest
 
 
 class OtherClasses:
-    """A boolean table (p, n) that is not stored: True if the point of the column has another class than the row.
+    """A boolean table (p, n), True at (a, b) if row a and point b have different classes. It is not stored.
 
-    It is indexed by rows, or by rows and columns of equal shape. As an array it takes p n bytes.
+    Its entries are computed when it is indexed: by rows, or by rows and columns of equal shape. As an array it takes
+    p n bytes.
 
     own: (p,), class codes of the rows. codes: (n,), class codes of all points.
     """
@@ -43,7 +44,7 @@ class OtherClasses:
 
 
 def count(counts: Any) -> int:
-    """Return the number of entries of a table that are True."""
+    """Return the number of entries that are True, of a boolean array or an `OtherClasses`."""
     return counts.count() if isinstance(counts, OtherClasses) else int(np.count_nonzero(counts))
 
 

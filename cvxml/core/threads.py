@@ -22,7 +22,10 @@ Result = TypeVar("Result")
 
 
 class _OneBlasThread:
-    """The BLAS limit of the process: the first block to begin sets it, and the last block to end removes it."""
+    """The BLAS limit of the process, shared by all `with one_blas_thread()` blocks.
+
+    The limit is set when a block begins and no other is open. It is removed when the last open block ends.
+    """
 
     def __init__(self) -> None:
         self.lock, self.blocks = Lock(), 0
@@ -81,10 +84,11 @@ def _cores() -> int:
 
 
 def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
-    """Yield work(part) for each part, in the order of `parts`, so that sums are the same on every machine.
+    """Yield work(part) for each part, in the order of `parts`; the parts run in parallel.
 
-    The parts run on one thread for each of the `cores`, with at most two parts per core in progress. A single part runs
-    without a thread. The clock is checked between two parts (core/clock.py).
+    Because of this order, a sum of the results has the same rounding with any number of threads. There is one thread
+    for each of the `cores`, with at most two parts per core in progress or waiting. With one core, or for a single
+    part, no thread is started. The clock is checked between two parts (core/clock.py).
     """
     rest = iter(parts)
     first = list(islice(rest, 2))

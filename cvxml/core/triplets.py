@@ -41,11 +41,12 @@ BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Checked data of a method that learns from triplets (i, j, l): each row of `targets` holds i and j.
+    """Checked data of a method that learns from triplets (i, j, l).
 
-    impostors: (p, n), True in row (i, j) and column l if (i, j, l) is a triplet.
+    targets: (p, 2), the different pairs i, j.
+    impostors: (p, n), True at (a, l) if (i, j, l) is a triplet, where i, j is row a of `targets`.
     y: (n,) class codes; zeros without labels. n_neighbors: None if triplets were given.
-    tied: the number of points with a tie at the boundary of their targets or impostors.
+    tied: the number of points with a tie at the boundary of their targets, plus that for impostors.
 
     H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T for the triplet t = (i, j, l).
     """
@@ -55,7 +56,7 @@ class Compared:
     targets: IntArray  # (p, 2): i and its target j
     impostors: np.ndarray  # (p, n) True if (i, j, l) is a triplet
     n_neighbors: int | None  # None if triplets were given
-    tied: int  # number of points with a tie at the boundary of their targets or impostors
+    tied: int  # number of points with a tie at the boundary of their targets, plus that for impostors
 
     @property
     def count(self) -> int:
@@ -101,8 +102,8 @@ class WithVectors(Compared):
 def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triplets: Any) -> Compared:
     """Return the checked data, with the given triplets, or with triplets made from the labels.
 
-    By labels, the triplets combine each target of a point (its nearest points of the same class) with each of its
-    nearest points of other classes; there are n_neighbors of both. X: (n, d), checked. Raises ValueError for bad input.
+    By labels, the triplets combine each target of a point (its n_neighbors nearest points of the same class) with each
+    of its n_neighbors nearest points of other classes. X: (n, d), checked. Raises ValueError for bad input.
     """
     if y is None and triplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label for each point, or give triplets")
@@ -118,7 +119,9 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 
 
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
-    """Raise ValueError if a weight, or the spread of the features, is too large or too small for doubles.
+    """Raise ValueError if a weight, or the spread of the features, is too large or too small for double precision.
+
+    The spread (`unit_scale`) must be from 1e-30 to 1e30, and the weight from 1e-90 to 1e90.
 
     weight: a parameter of the objective. The method computes its square, and the fourth power of the spread.
     name: the name of the weight.
@@ -133,9 +136,10 @@ def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
 
 
 def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[np.ndarray, int]:
-    """Return a table (n, n), True at (i, l) if l is one of the k points of other classes nearest to i, and the ties.
+    """Return the table of the k nearest points of other classes, and the number of ties.
 
-    The number of ties counts the points i with a k-th and a next point at equal distance.
+    The table is (n, n), True at (i, l) if l is one of the k points of other classes nearest to i. The number of ties
+    counts the points i with a k-th and a next point at equal distance.
 
     names: class names, for messages.
 
@@ -156,11 +160,9 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
 
 
 def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
-    """Return the different pairs i, j (p, 2) of explicit triplets (m, 3), and a table (p, n), True for the triplets.
+    """Return `targets` (p, 2) and `impostors` (p, n) of `Compared` for explicit triplets (m, 3) of n points.
 
-    The entry of the pair i, j and the point l is True if (i, j, l) is a triplet.
-
-    Raises ValueError for bad input, and for a triplet that is listed twice.
+    The rows i, j of `targets` are sorted. Raises ValueError for bad input, and for a triplet that is listed twice.
     """
     given = check_rows(triplets, "triplets", "three indices i, j, l", n)
     same = np.flatnonzero((given[:, 0] == given[:, 1]) | (given[:, 0] == given[:, 2]))

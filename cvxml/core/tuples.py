@@ -104,7 +104,10 @@ def _similar(y: ArrayLike | None, count: int, k: int) -> np.ndarray | None:
 
 
 def _joined(points: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the different points (n, d), in order of first appearance, and the index (m,) of each of the points."""
+    """Return the n different points (n, d) of m points (m, d), in order of first appearance, and the indices (m,).
+
+    The indices give, for each of the m points, its place among the different points.
+    """
     _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))  # of each group, in order of first appearance
     return points[np.sort(first)], place[group.reshape(-1)]
@@ -141,7 +144,10 @@ def refuse_tuples(X: Any, takes: Collection[str]) -> None:
 
 
 def refuse_preprocessor(given: Collection[str]) -> None:
-    """Raise TypeError if `preprocessor` is among these names: a parameter of metric-learn's estimators."""
+    """Raise TypeError if the names of the `given` arguments include `preprocessor`.
+
+    This is a parameter of metric-learn's estimators. The message tells what to give in its place.
+    """
     if "preprocessor" in given:
         raise TypeError(
             "there is no preprocessor: give the points X (n, d) to `fit`. Lists of pairs, triplets or "
@@ -152,7 +158,7 @@ def refuse_preprocessor(given: Collection[str]) -> None:
 
 
 def _shape(X: Any) -> tuple[int, ...]:
-    """Return the shape of an array or of nested lists; () for anything without a shape."""
+    """Return the shape of an array or of nested lists; () for other objects, ragged lists, and lists with texts."""
     if isinstance(X, (list, tuple)):
         try:
             refuse_texts(X, "X")

@@ -19,14 +19,14 @@ def named(columns: Sequence[int]) -> str:
 
 
 class Wide(NamedTuple):
-    """Wide columns of X, and for each of them the ratio of its spread to the (lower) median spread."""
+    """The wide columns of X (see `wide`), and for each the ratio of its spread to the (lower) median spread."""
 
     columns: list[int]
     times: list[float]
 
     @property
     def warning(self) -> str:
-        """A sentence that lists the wide columns; empty if all features have similar spreads."""
+        """A sentence that lists the wide columns; empty if there are none."""
         if not self.columns:
             return ""
         what = "columns" if len(self.columns) > 1 else "column"
@@ -40,14 +40,15 @@ class Wide(NamedTuple):
 def wide(X: FloatArray) -> Wide:
     """Return the features of X (n, d) with a spread of more than `WIDE` (10,000) times the (lower) median spread.
 
-    Constant features are ignored. If only two features vary, the wider one is compared with the other one.
+    The spread of a feature is its largest value minus its smallest. Features with a spread of 0, or with one that
+    overflows, are ignored. If only two features vary, the wider one is compared with the other one.
     """
     with np.errstate(over="ignore"):
         return wide_of(X.max(axis=0) - X.min(axis=0))
 
 
 def wide_of(spread: FloatArray) -> Wide:
-    """Return the features with a spread of more than `WIDE` (10,000) times the lower median, given the spreads (d,)."""
+    """Return the result of `wide` for features with these spreads (d,). Spreads of 0 or infinity are ignored."""
     varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
     if len(varying) == 0:
         return Wide([], [])

@@ -1,6 +1,6 @@
 """Pictures in the style of scikit-learn's displays: compute once, and draw again with `plot`. Needs matplotlib.
 
-MetricEllipseDisplay   the unit ball of a metric among the points, with the Euclidean circle of the same area
+MetricEllipseDisplay   the ball of a metric around each class mean, with the Euclidean circle of the same area
 CertificateDisplay     the certified gap against iterations, or objective and lower bound
 NeighborhoodDisplay    targets and impostors of a point, or the best and worst neighbours h* and ĥ of gerrymandering
 SpectrumDisplay        eigenvalues of one or several metrics, and their rank

@@ -1,7 +1,7 @@
 """Drawing functions that all displays share: axes, points by class, limits, texts, and the legend.
 
-Texts are wrapped to the part of the figure that belongs to the axes. So they depend neither on the layout nor on
-neighbouring axes, which may be drawn later.
+Texts are wrapped to the part of the figure that belongs to the axes: their cell in the grid of subplots, or without a
+grid their position. So the line breaks depend neither on the layout nor on neighbouring axes, which may be drawn later.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def _part(ax: Any) -> tuple[float, float]:
 
 
 def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
-    """Return the figure and the axes to draw on: `ax`, or new ones of this `size` in inches.
+    """Return the figure (or subfigure) and the axes to draw on: `ax`, or new ones of this `size` in inches.
 
-    A figure without a layout engine gets "constrained", so that title and legend are within the picture. A layout
-    engine of the user stays.
+    A figure without a layout engine gets matplotlib's layout engine "constrained", so that title and legend are within
+    the picture. A layout engine of the user stays. The labels of the ticks get the size `font`.
     """
     if ax is None:
         _, ax = pyplot().subplots(figsize=size, layout="constrained")
@@ -79,7 +79,7 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
 
 
 def scaled(ax: Any, size: float) -> float:
-    """Return `size`, the size of a mark, reduced in proportion on axes with a font below 11 points."""
+    """Return `size`, the width of a mark, times font / 11 if the `font` of the axes is below 11 points; else `size`."""
     return size * min(1.0, font(ax) / 11)
 
 
@@ -160,9 +160,11 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str, named: Sequence[Any] = 
     """Set the title and the names of the axes, draw the legend below the axes, and return the legend.
 
     Title and names are drawn literally: "$" does not begin math. named: artists with labels that the user chose, for
-    example classes. The legend lists them even if a label is empty or begins with "_". If the legend is too high for
-    the part of the figure that belongs to `ax`, these labels are cut to one line. If it is still too high, they are
-    left out. Warns (UserWarning) if the font lacks a character of a text.
+    example classes. The legend lists them even if a label is empty or begins with "_".
+
+    If the legend is too high for the part of the figure that belongs to `ax`, the labels of `named` are cut to one
+    line. If it is still too high, the artists `named` are left out, and at last all entries. Warns (UserWarning) if the
+    font lacks a character of a text.
     """
     with without_glyph_warnings():
         made = _placed(ax, title, xlabel, ylabel, named)
@@ -212,7 +214,7 @@ def _legend(ax: Any, wide: float, low: float, limit: float, named: Sequence[Any]
     A legend higher than `limit` is made again with fewer words, until it fits. First the labels of the artists `named`
     are cut to one line. Then these artists are left out. Then the legend is empty.
 
-    wide, low, limit: in font sizes. low: as in `_texts_of`.
+    wide, low, limit: in font sizes. All legends of a height up to `low` count as equally low (`_texts_of`).
     """
     handles, labels = entries(ax, named)
     whole = [(handle, label, _filled) for handle, label in zip(handles, labels, strict=True)]

@@ -103,7 +103,7 @@ def radius_for(M: FloatArray, length: float) -> float:
 def spread(points: FloatArray, labels: np.ndarray) -> float:
     """Return the root mean square deviation of points (n, 2) from their class means, over both features.
 
-    If it is 0, return the deviation from the mean of all points; 1 if all points coincide.
+    If it is 0 up to rounding, return that from the mean of all points. If this is 0 too, return 1.
     """
     within = [points[labels == c] - points[labels == c].mean(axis=0) for c in np.unique(labels)]
     for centred in (np.concatenate(within), points - points.mean(axis=0)):

@@ -51,7 +51,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
 def check_size(M: FloatArray, name: str) -> FloatArray:
     """Return M if matplotlib can draw it. name: the name of M in the message.
 
-    Raises ValueError if an entry is above 1e280, or all are below 1e-280 and not 0.
+    Raises ValueError if the largest absolute entry is above 1e280, or below 1e-280 and not 0.
     """
     largest = float(np.abs(M).max())
     if largest > 1e280 or 0 < largest < 1e-280:
@@ -62,7 +62,7 @@ def check_size(M: FloatArray, name: str) -> FloatArray:
 
 
 class Plane(NamedTuple):
-    """The two features that are drawn."""
+    """The two features that are drawn: their indices, and their names as labels of the axes."""
 
     features: tuple[int, int]  # indices
     xlabel: str
@@ -74,7 +74,7 @@ def plane_of(features: Any, d: int, names: list[str] | None) -> Plane:
 
     features: two of 0..d-1, or two of `names`.
     d: the number of features of the points.
-    names: of all d features, or None if they have no names. Then the axes are called "feature 0" and so on.
+    names: the names of all d features, or None. Without names, the labels of the axes are "feature 0" and so on.
 
     Raises ValueError for other input, and if d = 1.
     """
@@ -126,7 +126,8 @@ def frame_of(X: Any) -> Any:
 def refuse_other_columns(X: Any, expected: Any, called: str, whose: str) -> None:
     """Raise ValueError if X is a data frame and its columns are not the `expected` names, in this order.
 
-    expected: the names, or None if they are not known. Then nothing is raised. called: the name of X in the message.
+    expected: the names; None if they are not known, and then every X is accepted.
+    called: the name of X in the message.
     whose: the owner of the expected names in the message, for example "the fit of this LMNN".
     """
     columns = getattr(X, "columns", None)
@@ -140,18 +141,18 @@ def refuse_other_columns(X: Any, expected: Any, called: str, whose: str) -> None
 
 
 def learner_of(estimator: Any, X: Any, attribute: str = "", called: str = "X") -> Learner:
-    """Return the metric learner in a fitted estimator, and the points X transformed by the steps before the learner.
+    """Return the metric learner in a fitted estimator, the points X as it gets them, and the names of their features.
 
-    A Pipeline gives its last step that learns a metric, and a search its best estimator. Any other estimator is
-    returned itself.
+    In a Pipeline, the learner is the last step that learns a metric, and X is transformed by the steps before it. In a
+    search, it is the best estimator. Any other estimator is returned itself, whatever its attributes are.
 
     X: the points (n, d), or None if the picture needs no points.
-    attribute: the name of an attribute that the learner must have. By default, the learner must have
-        get_mahalanobis_matrix, components_ or metric_at.
+    attribute: the name of an attribute by which a step of a Pipeline is known to learn a metric. By default, the step
+        must have get_mahalanobis_matrix, components_ or metric_at.
     called: the name of X in the message.
 
-    Raises NotFittedError, and ValueError if no step is such a learner, or if the learner was fitted to a data frame and
-    gets one with other columns.
+    Raises NotFittedError. Raises ValueError if no step of a Pipeline learns a metric, or if the learner was fitted to a
+    data frame and gets one with other columns.
     """
     check_fitted(estimator)
     wanted = (attribute,) if attribute else ("get_mahalanobis_matrix", "components_", "metric_at")
@@ -195,7 +196,7 @@ def check_fitted(estimator: Any) -> None:
 def metric_of(estimator: Any, kernel: bool = False) -> FloatArray:
     """Return the metric M (d, d) of a fitted estimator: its Mahalanobis matrix, or L^T L of its `components_`.
 
-    kernel: True if a metric of kernel features is allowed.
+    kernel: True to allow a metric (r, r) on the r features of a kernel; otherwise ValueError is raised for it.
 
     Raises NotFittedError, and ValueError for an estimator without a metric, or with a metric for each query.
     """

@@ -60,7 +60,9 @@ def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArra
 
 
 def densities_of(model: Any, X: FloatArray, features: tuple[int, int], count: int = 80) -> Densities:
-    """Return the densities of the classes of GLML's `model` over the range of X (n, d), widened by a tenth.
+    """Return the densities of the classes of GLML's `model` on a grid over the range of X (n, d) in two features.
+
+    On each side, the range is widened by a tenth of the larger range of the two features.
 
     features: the two that vary; the others are at their mean. count: number of grid points in each direction.
 

@@ -13,7 +13,12 @@ from cvxml.displays._texts import entries, list_entries
 
 
 def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, legend: bool = True) -> Any:
-    """Draw `points` (n, 2) with equal scales, by labels y (n,) if given, and return the axes. ax: default new axes."""
+    """Draw `points` (n, 2) with equal scales, by labels y (n,) if given, and return the axes.
+
+    ax: default: new axes. legend: True for a legend of the classes, if y is given.
+
+    Raises ValueError if `points` and y differ in length.
+    """
     if ax is None:
         _, ax = pyplot().subplots(figsize=(5, 5), layout="constrained")
     labels = np.zeros(len(points), dtype=int) if y is None else np.asarray(y)

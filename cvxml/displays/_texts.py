@@ -26,7 +26,7 @@ def plain(label: str) -> str:
 
 
 def is_math(label: str) -> bool:
-    """Return True if matplotlib draws math for this label: an artist of the user may have one."""
+    """Return True if matplotlib draws math for this label. The user may have added an artist with such a label."""
     from matplotlib.cbook import is_math_text
 
     return bool(is_math_text(label))
@@ -35,7 +35,8 @@ def is_math(label: str) -> bool:
 def entries(ax: Any, named: Sequence[Any]) -> tuple[list[Any], list[str]]:
     """Return the artists of the legend and their labels, in the order in which they were drawn.
 
-    matplotlib leaves out labels that are empty or begin with "_". named: artists that are listed with any label.
+    Like matplotlib, it leaves out artists with a label that is empty or begins with "_". named: artists that are listed
+    with any label.
     """
     found = dict(zip(*ax.get_legend_handles_labels(), strict=True))
     found |= {artist: artist.get_label() for artist in named}

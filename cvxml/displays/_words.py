@@ -10,10 +10,11 @@ from cvxml.core.result import Certificate
 def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
     """Return paragraphs that explain why no gap is drawn, one on each line.
 
-    The gap of a problem that is not convex is not drawn, because a line could be mistaken for a proof. proof: the
-    certificate of the metric.
+    It is for a problem that is not convex and has only a trivial bound. Its gap is not drawn, because a line could be
+    mistaken for a proof.
 
-    notes: those of the solution; the first one is added, unless it says that the problem is not convex.
+    proof: the certificate of the metric.
+    notes: the notes of the solution. The first one is added, unless it says that the problem is not convex.
     """
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):

@@ -56,6 +56,8 @@ class CertificateDisplay:
     runs : slices of the history, one for each start.
     gap_lines_, objective_lines_, bound_lines_ : one line for each run.
     tolerance_line_, final_ : the line of the tolerance and the star; None if they are not drawn.
+    message_ : the text that replaces the gap; None if the gap or the bounds are drawn.
+    legend_ : the legend, if the gap or the bounds are drawn.
 
     Examples
     --------
@@ -94,7 +96,7 @@ class CertificateDisplay:
 
         estimator: may be a Pipeline or a search. Then the certificate is that of its last metric learner of cvxml.
         X, y: not needed. If X is a data frame, it must have the columns of the fit, in this order.
-        tol: default: that of the estimator.
+        tol: the tolerance that is drawn as a line; default: that of the estimator.
         ax: default: new axes.
         show: "gap" or "bounds".
         x: the horizontal axis, "iteration" or "seconds".
@@ -119,7 +121,7 @@ class CertificateDisplay:
     ) -> Self:
         """Draw the certificate of a Solution.
 
-        tol: the tolerance of the solve; default: that of `cvxml.solve`.
+        tol: the tolerance that is drawn as a line. Give that of the solve; the default is the default of `cvxml.solve`.
         ax: default: new axes.
         show: "gap" or "bounds".
         x: the horizontal axis, "iteration" or "seconds".

@@ -50,8 +50,8 @@ class MetricEllipseDisplay:
     X : (n, 2), the points in the plane.
     y : (n,), their labels.
     metric : (2, 2), the metric in the plane. Its ball is the slice or the projection.
-    centers : (k, 2).
-    radius : r.
+    centers : (k, 2), the centres c.
+    radius : r, the radius of the balls.
     xlabel, ylabel, title : of the axes.
 
     Attributes

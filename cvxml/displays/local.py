@@ -55,7 +55,7 @@ class LocalMetricDisplay:
     y : (n,), their labels.
     queries : (q, 2).
     metrics : (q, 2, 2), the local metric at each query.
-    cases : a Case for each query; other values raise ValueError.
+    cases : a member of the enumeration cvxml.methods.glml.solver.Case for each query; others raise ValueError.
     length : of the longest semi-axis of each ellipse.
     gamma : the number that was added to the diagonal of A, for the title.
     densities : the densities of the classes, for contours; None for a picture without contours.

@@ -60,8 +60,9 @@ class NeighborhoodDisplay:
     Made by `from_estimator` or `from_metric`.
 
     MLSVM: targets T_i and impostors I_i. The furthest target and the nearest impostor are marked, because the margin is
-    measured between them. Gerrymandering: h*, the best set of k neighbours whose vote is the label of i; and ĥ, the set
-    of k neighbours with the largest score plus loss. The method finds them in all features; the picture shows two.
+    measured between them. Gerrymandering draws two sets of k neighbours, h* and ĥ. The score of a set is minus the sum
+    of its squared distances to i. The set h* has the largest score among those whose vote is the label of i. For ĥ, the
+    score plus the loss of its vote is largest. The method finds the neighbours in all features; the picture shows two.
 
     Parameters
     ----------

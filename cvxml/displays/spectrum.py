@@ -35,7 +35,8 @@ class SpectrumDisplay:
     value is drawn.
 
     The default tol, 1e-6, is also the tolerance of the package for a metric. A matrix counts as a metric if its
-    distance from the psd cone is at most 1e-6 times its norm. So the sign of an eigenvalue of that size means little.
+    asymmetry and its negative eigenvalues are at most 1e-6 times its norm. So the sign of an eigenvalue of that size
+    means little.
 
     Parameters
     ----------
@@ -111,8 +112,8 @@ class SpectrumDisplay:
         ax: default: new axes.
         scale: "linear" or "log".
 
-        Raises ValueError for a matrix that is not square, symmetric and finite, for a nonzero matrix with a largest
-        entry outside 1e-280 to 1e280, and for a bad tol.
+        Raises ValueError for a matrix that is not square, symmetric and finite, and for a nonzero matrix with a largest
+        entry outside 1e-280 to 1e280. An empty mapping, and a bad tol or scale, raise it too.
         """
         named = metric if isinstance(metric, Mapping) else {"metric": metric}
         if not named:
@@ -187,14 +188,20 @@ class SpectrumDisplay:
             )
 
     def _named(self) -> list[Any]:
-        """Return the markers that the legend lists: for each metric the positive and, if it has any, the negative."""
+        """Return the artists that the legend lists: for each metric, the markers of its positive eigenvalues.
+
+        The markers of its negative eigenvalues follow, if there are any.
+        """
         named = []
         for positive, _, negative in self.marks_.values():
             named += [positive] + ([negative] if len(negative.get_xdata()) else [])
         return named
 
     def _floor(self) -> float:
-        """Return the height of zero eigenvalues on a logarithmic scale: a decade or more below all others."""
+        """Return the height of zero eigenvalues on a logarithmic scale, a power of ten.
+
+        It is at most a tenth of the absolute value of every other eigenvalue; 1 if all eigenvalues count as zero.
+        """
         sizes = np.concatenate([np.abs(v[kinds_of(v, self.tol) != 0]) for v in self.eigenvalues.values()])
         return float(10.0 ** (np.floor(np.log10(sizes.min())) - 1)) if len(sizes) else 1.0
 
@@ -225,7 +232,7 @@ def eigenvalues_of(metric: ArrayLike, name: str = "metric") -> FloatArray:
 
 
 def kinds_of(values: FloatArray, tol: float) -> FloatArray:
-    """Return 1, 0 or -1 for each eigenvalue: positive, within tol of the largest absolute value, or negative."""
+    """Return the sign, 1 or -1, of each eigenvalue; 0 if it is at most tol times the largest one in absolute value."""
     kinds: FloatArray = np.sign(values)
     kinds[np.abs(values) <= tol * np.abs(values).max()] = 0.0
     return kinds

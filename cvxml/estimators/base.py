@@ -62,8 +62,8 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,).
 
-        Raises ValueError for bad input, and KeyboardInterrupt after Ctrl-C. Warns (ConvergenceWarning) whenever tol is
-        not met, and (UserWarning) if the metric is 0.
+        Raises ValueError for bad input, and KeyboardInterrupt after Ctrl-C. An estimator with a solver warns
+        (ConvergenceWarning) whenever tol is not met, and (UserWarning) if the metric is 0.
         """
         self._refuse_tuples(X)
         points, y = validated(self, X, y, ensure_min_samples=2)
@@ -129,11 +129,13 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Learner(MetricEstimator):
-    """A transformer with the metric of the method with the id `_method`.
+    """A transformer that learns its metric with `cvxml.solve`; `_method` is the id of the method.
 
-    Parameters of the estimator with the name of a parameter of the method are passed to the method. Three attributes
-    are texts for the docstring of the class: `_says` describes parameters, `_attributes` is its section on attributes,
-    and `_example` is its example.
+    Parameters of the estimator with the name of a parameter of the method are passed to the method. solver, tol and
+    max_iter are those of `cvxml.solve`. warm_start: True to start from the solution of the earlier fit, if it fits.
+
+    Three class attributes are texts for the docstring of the class: `_says` describes parameters, `_attributes` is the
+    section on attributes, and `_example` is the example.
     """
 
     solver: str = "fast"
@@ -200,7 +202,10 @@ class Learner(MetricEstimator):
 
     @all_or_nothing
     def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
-        """Learn from the `given` lists of points, by parameter name, or from labels y if all lists are None."""
+        """Learn from X (n, d) and the `given` lists of indices into X, or from labels y if all lists are None.
+
+        given: the lists by parameter name, for example pairs=...; with a list, y is ignored.
+        """
         if all(value is None for value in given.values()):
             return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
         self._refuse_tuples(X)

@@ -23,12 +23,15 @@ from cvxml.methods.crammer_singer import instance, solve
 class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     """The linear SVM of Crammer and Singer (2001), solved to a certified gap.
 
+    It minimizes 1/2 ||W||^2 + C sum_i max_m ([m != y_i] + w_m x_i - w_{y_i} x_i). The row w_m of W belongs to class m.
+
     Parameters
     ----------
-    C : float, default 1.0. Weight of each loss.
+    C : float, default 1.0. Weight of the losses, the terms of the sum.
     fit_intercept : bool, default True. Whether each class has an intercept, which is regularized like the other
         weights. Give False for the problem of the paper, which has no intercept.
-    tol : float, default 1e-06. Largest allowed gap of the certificate, relative to 1/2 ||W||^2.
+    tol : float, "strict", "normal" or "loose", default 1e-06. Largest allowed gap of the certificate, relative to
+        1/2 ||W||^2.
     max_iter : int, default 100. Iterations of the interior point method.
 
     Attributes
@@ -74,7 +77,7 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Return the scores (n, R) of the classes; for two classes (n,), the second score minus the first."""
+        """Return the scores (n, R) of the R classes for X (n, d); for R = 2 (n,), the second score minus the first."""
         check_is_fitted(self)
         points = validated(self, X, reset=False)
         scores: FloatArray = points @ self.coef_.T + self.intercept_

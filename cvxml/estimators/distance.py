@@ -22,7 +22,8 @@ class LearntDistance:
     def __init__(self, components: FloatArray, n_features: int, features: Features | None = None):
         """Keep a copy of the matrix L (m, r), and the number d of features.
 
-        features: the map from points (n, d) to the r coordinates; None if these are the features themselves.
+        features: for a kernel method, the map from points (n, d) to the r coordinates (n, r) on which L acts. None if L
+            acts on the d features.
         """
         self.components = components.copy()
         self.n_features = n_features
@@ -31,7 +32,7 @@ class LearntDistance:
     def __call__(self, u: ArrayLike, v: ArrayLike, squared: bool = False) -> float:
         """Return the learnt distance of the points u (d,) and v (d,), or its square.
 
-        Raises ValueError for another shape.
+        squared: True for the square. Raises ValueError for another shape, NaN or infinity.
         """
         points = np.stack([self._point(u, "u"), self._point(v, "v")])
         if self.features is not None:

@@ -38,9 +38,10 @@ def all_or_nothing(fit: Fit) -> Fit:
 
 
 def _as_numbers(y: Any) -> Any:
-    """Return labels of dtype object as an array of numbers if all are numbers or booleans, and else unchanged.
+    """Return labels of dtype object as an array of numbers or booleans if all of them are; else return y unchanged.
 
-    Raises ValueError for an integer that the array cannot hold, because two classes could become one.
+    Integers become int64, and numbers that are not all integers float64. Raises ValueError for an integer that the type
+    cannot hold, because two classes could become one.
     """
     if getattr(y, "dtype", None) is None or hasattr(y, "toarray"):
         return y
@@ -62,11 +63,11 @@ def _as_numbers(y: Any) -> Any:
 
 
 def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """Return X (n, d) as float64, and `y` if it is given, checked by scikit-learn's `validate_data`.
+    """Return X (n, d) as float64, or (X, y) if `y` is given, checked by scikit-learn's `validate_data`.
 
     Raises ValueError for input that scikit-learn would change: masked entries, integers that double precision rounds,
-    and labels of mixed types. Numbers in an array of objects are labels too, as for `cvxml.solve`; scikit-learn refuses
-    them. options: those of `validate_data`.
+    and labels of mixed types. Labels in an array of objects are allowed if all are numbers, as in `cvxml.solve`;
+    scikit-learn would refuse such an array. options: those of `validate_data`.
     """
     refuse_masked(X, "X")
     if y and not options.get("y_numeric"):

@@ -61,10 +61,12 @@ class GLML(LocalMetricClassifier):
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the generative model of the classes to X (n, d) and labels y (n,), and store the model, X and y.
+        """Fit the densities of the classes to X (n, d) and labels y (n,), and store them with X and y.
 
-        Raises ValueError for bad input, a class of one point, or a singular covariance (the message names class and
-        rank).
+        A `model` that is an object is not fitted, but stored.
+
+        Raises ValueError for bad input. With "gaussian" or "mixture" it also raises for a class with too few points,
+        and for a singular covariance (the message names class and rank).
         """
         refuse_tuples(X, ())
         points, y = validated(self, X, y, ensure_min_samples=2)
@@ -91,10 +93,11 @@ class GLML(LocalMetricClassifier):
         return self
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
-        """Return the Case of each row of X (q, d): definite, indefinite, singular or zero.
+        """Return the Case (an Enum) of each row of X (q, d): DEFINITE, INDEFINITE, SINGULAR or ZERO.
 
-        The metric at x is computed from a matrix B(x). The case of B(x) tells whether an optimal metric exists at x,
-        and whether it is the only one.
+        The metric at a query x has determinant 1 and minimizes (tr A^-1 B)^2 for a matrix B, computed from the
+        densities at x. If B is definite, the minimizer is unique. If B is indefinite, other metrics have the value 0
+        too. If B is 0, every metric does. If B is singular and semidefinite, no metric attains the infimum 0.
         """
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 

@@ -37,7 +37,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
     _X: FloatArray
 
     def _metrics(self, Q: FloatArray) -> FloatArray:
-        """Return the metric (q, d, d) at each of the checked queries (q, d)."""
+        """Return the metrics (q, d, d) at the queries Q (q, d), which are validated floats. Subclasses define it."""
         raise NotImplementedError
 
     def metric_at(self, X: ArrayLike) -> FloatArray:
@@ -50,6 +50,8 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         Each row is measured with its own metric.
 
         n_neighbors: k; default: the number of neighbours that vote.
+
+        Raises ValueError for bad input, and if k is not an integer from 1 to the number of training points.
         """
         queries = self._queries(X)
         if n_neighbors is None:
@@ -64,7 +66,10 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return np.sqrt(np.maximum(np.concatenate(squares), 0.0)), np.concatenate(indices)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return the majority class of the nearest training points; of tied classes, the one with the nearest point."""
+        """Return the majority class (q,) of the nearest training points of each row of X (q, d).
+
+        If classes are tied, the one with the nearest point wins.
+        """
         _, indices = self.kneighbors(X)
         chosen: np.ndarray = self.classes_[majority(self._codes[indices], len(self.classes_))]
         return chosen
@@ -75,7 +80,10 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return queries
 
     def _each(self, queries: FloatArray, work: Any) -> list[Any]:
-        """Return [work(batch), ...] for batches of the queries (q, d), in order, computed by `n_jobs` processes."""
+        """Return [work(batch), ...] for consecutive batches (rows) of the queries (q, d).
+
+        `n_jobs` processes call the function `work`, each with one thread for linear algebra.
+        """
         parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
         if self.n_jobs in (None, 1):
             with one_blas_thread():
@@ -90,9 +98,9 @@ def _alone(work: Any, part: FloatArray) -> Any:
 
 
 def batches(q: int, n: int, d: int) -> Iterator[slice]:
-    """Yield slices of 0..q - 1, for q queries, n training points and d features.
+    """Yield consecutive slices that cover 0..q - 1, for q queries, n training points and d features.
 
-    A slice is so short that the metrics and mapped points of its queries take at most `BYTES`.
+    The metrics and mapped points of the queries of a slice take at most `BYTES`, or the slice has one query.
     """
     size = max(1, BYTES // (8 * d * (n + 16 * d)))
     for start in watched(range(0, q, size)):

@@ -1,7 +1,10 @@
-"""Make the estimator of a method from its attribute `ESTIMATOR` (cvxml/core/estimator.py).
+"""Make the estimator of a method from the attribute `ESTIMATOR` of the method (cvxml/core/estimator.py).
 
-That is the name of the estimator, with the parts of its class that do not follow from the method. Estimators that need
-code of their own have a file in cvxml/estimators/.
+`ESTIMATOR` holds the name of the estimator, and the parts of its class that do not follow from the method. Estimators
+that need code of their own have a file in cvxml/estimators/.
+
+A method has an id, for example "lmnn". If it has two formulas, the second one has an id with a colon, for example
+"lmnn:squared_hinge".
 """
 
 from __future__ import annotations
@@ -20,9 +23,9 @@ from cvxml.methods import get, names
 def made(name: str, module: str) -> type[Learner]:
     """Return the estimator class `name`, with `module` as its `__module__`.
 
-    Its parameters are those of the method, except lists of points. If the method has a second formula, a parameter with
-    the name of this formula, True or False, chooses it. Raises AttributeError if no method has an `ESTIMATOR` with this
-    name.
+    The class has the parameters of the method, except lists of points, which have no meaning for other data. If the
+    method has a second formula, for example "lmnn:squared_hinge", the parameter `squared_hinge` (True or False) chooses
+    it. Raises AttributeError if no method has an `ESTIMATOR` with this name.
     """
     method = _method(name)
     of = get(method)
@@ -56,9 +59,9 @@ def made(name: str, module: str) -> type[Learner]:
 
 
 def _method(name: str) -> str:
-    """Return the id of the method with an estimator of this name; only this method is imported.
+    """Return the id of the method with the estimator `name`. Raises AttributeError if there is none.
 
-    Raises AttributeError if no method has such an estimator.
+    The ids that equal the name, apart from case and "_", are candidates; only their methods are imported.
     """
     for method in names():
         if method.replace("_", "") == name.lower():
@@ -69,7 +72,10 @@ def _method(name: str) -> str:
 
 
 def _option(method: str) -> str:
-    """Return the name of the second formula of a method, the part of its id after ":"; "" if there is only one."""
+    """Return the name of the second formula of the method with this id; "" if the method has one formula.
+
+    The name is the part after ":" of the id of the second formula. Raises TypeError for three or more formulas.
+    """
     others = [name.removeprefix(f"{method}:") for name in names() if name.startswith(f"{method}:")]
     if len(others) > 1:
         raise TypeError(
@@ -98,7 +104,10 @@ def _type(parameter: Parameter) -> str:
 
 
 def _summary(of: Method[Any]) -> str:
-    """Return a sentence for the docstring of the estimator: the first words of the method's TITLE, and its authors."""
+    """Return the first sentence of the docstring of the estimator, from the TITLE of the method.
+
+    It has the part of TITLE before ":", the authors in the last brackets of TITLE, and how the method is solved.
+    """
     short, authors = of.TITLE.partition(":")[0], of.TITLE[of.TITLE.rfind("(") :]
     how = "solved to a certified gap" if of.MAX_ITER > 1 else "in closed form, with its proof"
     return f"The metric of {short} {authors}, {how}."

@@ -80,7 +80,7 @@ class KernelMLSVM(MLSVM):
         """
 
     def _kernel_params(self) -> dict[str, Any]:
-        """Return the kernel of the fit; `set_params` does not change it."""
+        """Return the parameters kernel, degree and gamma of the last fit; `set_params` does not change them."""
         return {name: self.solution_.params[name] for name in ("kernel", "degree", "gamma")}
 
     def _keep(self, X: FloatArray) -> None:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class NCA(Learner):
     """A transform x -> A x by NCA (Goldberger et al. 2004), with a certificate.
 
-    It is certified stationary, and optimal if the problem is convex.
+    The certificate bounds how far A^T A is from a stationary point. If the problem is convex, it bounds how far A^T A
+    is from the optimum.
     """
 
     n_components: int | None = None

@@ -1,8 +1,8 @@
 """Tell similar pairs of points from dissimilar ones, by a threshold on the learnt distance.
 
 A pair is called similar if its distance is at most the threshold. The threshold is chosen for given pairs: each of
-their distances is tried as a threshold, and the one with the best criterion is kept. The threshold is then moved
-halfway to the next larger distance.
+their distances is tried as a threshold, and the distance with the best criterion is chosen. The threshold is then moved
+halfway to the next larger distance, if there is one.
 """
 
 from __future__ import annotations
@@ -87,12 +87,12 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         return self.calibrate(pairs, y)
 
     def calibrate(self, pairs: ArrayLike, y: ArrayLike) -> Self:
-        """Choose the threshold again, for other pairs (p, 2, d) and y (p,). The distance stays.
+        """Choose the threshold again, for other pairs (p, 2, d) and y (p,). The learnt distance does not change.
 
         y: (p,), 1 for similar pairs and -1 for dissimilar pairs.
 
-        Pairs that the distance was not learnt from give a better estimate. Raises ValueError for bad input, and if all
-        pairs are of one kind.
+        Use pairs that were not given to `fit`: the learnt distance is fitted to the pairs of `fit`, so a threshold for
+        them suits new pairs less. Raises ValueError for bad input, and if all pairs are of one kind.
         """
         check_is_fitted(self)
         check_choice(self.criterion, "criterion", CRITERIA)
@@ -102,7 +102,10 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, pairs: ArrayLike) -> FloatArray:
-        """Return the threshold minus the distance (p,) of each pair in `pairs` (p, 2, d); >= 0 for similar pairs."""
+        """Return the threshold minus the distance (p,) of each pair in `pairs` (p, 2, d).
+
+        A pair is called similar if the result is at least 0.
+        """
         check_is_fitted(self)
         decision: FloatArray = self.threshold_ - self.estimator_.pair_distance(pairs)
         return decision
@@ -122,7 +125,7 @@ def _check_estimator(estimator: Any) -> None:
 
 
 def _refuse_one_kind(y: ArrayLike) -> np.ndarray:
-    """Return which pairs are similar, (p,). Raises ValueError if all pairs are of one kind."""
+    """Return a mask (p,), True where y (p,) is 1 (similar pairs). Raises ValueError if all pairs are of one kind."""
     similar: np.ndarray = np.asarray(y).ravel() == 1
     if similar.all() or not similar.any():
         raise ValueError("y has pairs of one kind only; a threshold needs similar and dissimilar pairs")
@@ -130,13 +133,16 @@ def _refuse_one_kind(y: ArrayLike) -> np.ndarray:
 
 
 def _once(rows: IntArray) -> IntArray:
-    """Return each pair of `rows` (p, 2) once, whatever the order of its points."""
+    """Return the distinct pairs of `rows` (p, 2), sorted; (i, j) and (j, i) are the same pair."""
     unique: IntArray = np.unique(np.sort(rows, axis=1), axis=0)
     return unique
 
 
 def best_threshold(distances: FloatArray, similar: np.ndarray, criterion: str) -> float:
-    """Return the threshold on the distance with the best criterion; of several, the smallest.
+    """Return the threshold on the distance with the best criterion.
+
+    It is halfway between one of the distances and the next larger one, or the largest distance itself. Of several
+    distances with the best criterion, the smallest is taken.
 
     distances: (p,). similar: (p,), True for similar pairs; both kinds occur.
     criterion: "accuracy", "balanced_accuracy" or "f1".

@@ -1,6 +1,6 @@
 """The parameters of an estimator are the fields of its class; their descriptions come from its method.
 
-The decorator `estimator` makes the `__init__` and the docstring from them.
+The decorator `estimator` makes the `__init__` from the fields, and the docstring from fields and descriptions.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ def with_seed(params: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass_transform()
 def estimator(cls: type[Estimator]) -> type[Estimator]:
-    """Give a class an `__init__` for its fields, and a docstring with sections.
+    """Give a class an `__init__` for its fields, and a docstring with the sections Parameters, Attributes, Examples.
 
-    The sections come from the method, and from the class attributes `_says`, `_attributes` and `_example`.
+    The class attribute `_method` is the id of a method of the package. Descriptions of parameters come from the dict
+    `_says` of the class, else from this method, else from `EVERYWHERE`. The sections Attributes and Examples are the
+    texts `_attributes` and `_example` of the class.
 
-    The fields are public parameters, as in scikit-learn. `_method` is the id of a method of the package.
+    The fields are public parameters, as in scikit-learn.
     """
     made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
     refuse_a_preprocessor(made)
@@ -69,7 +71,10 @@ def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
 
 
 def _parameters(cls: Any) -> str:
-    """Return the lines of the docstring for the parameters: first those of the method, then those of all solvers."""
+    """Return the text of the section Parameters of the docstring.
+
+    The parameters in `EVERYWHERE` (solver, tol, max_iter, warm_start) come last.
+    """
     method = get(cls()._method)
     closed = {} if method.MAX_ITER > 1 else {"max_iter": "No effect: the solution is a closed form"}
     says = {**EVERYWHERE, **closed, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
@@ -86,9 +91,10 @@ def _parameters(cls: Any) -> str:
 
 
 def _line(field: dataclasses.Field[Any], entry: Any, none: str) -> str:
-    """Return the line of one parameter, such as "lam : float, default 0.1. Weight of ..."
+    """Return the line of one parameter, such as "lam : float, default 0.1. Weight of ...".
 
-    entry: the Parameter of the method, or a description. none: the meaning of None, in words.
+    field: the field of the class. entry: its description, as a text or as the Parameter of the method. none: the
+    meaning of the default None, in words; "" leaves it out.
     """
     text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
     named = str(field.type)

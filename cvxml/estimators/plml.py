@@ -111,7 +111,10 @@ class PLML(LocalMetricClassifier):
         self.weights_certificate_: Certificate = certify(given.smooth, given.W)
 
     def weights_at(self, X: ArrayLike) -> FloatArray:
-        """Return the weights (q, m) of the basis metrics at each row of X (q, d), from the nearest training point."""
+        """Return the weights (q, m) of the basis metrics at each row of X (q, d).
+
+        A row has the weights of its nearest training point, in Euclidean distance.
+        """
         return self._weights(self._queries(X))
 
     def _weights(self, Q: FloatArray) -> FloatArray:

@@ -75,9 +75,10 @@ class Gerrymandering(ClassifierMixin, Learner):
         self._mapped: FloatArray = X @ self.components_.T
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return the majority class of the k nearest training points of each row of X (q, d).
+        """Return the majority class (q,) of the nearest training points of each row of X (q, d).
 
-        If classes are tied, the one with the nearest point wins.
+        Distances are in the learnt metric. The number of points is the `n_neighbors` of the fit. If classes are tied,
+        the one with the nearest point wins.
         """
         check_is_fitted(self)
         queries = self.transform(X)

@@ -56,7 +56,10 @@ svg { fill: var(--ink) }
 
 
 def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Sequence[Any] = ()) -> mo.Html:
-    """Return a page: `text`, then `controls` beside `pictures`, and the wide parts `below` under them."""
+    """Return a page: `text`, then `controls` beside `pictures`, and the wide parts `below` under them.
+
+    The parts are marimo elements, for example results of `mo.md`, `mo.ui.slider`, `drawn` and `table`.
+    """
 
     def part(name: str, *shown: Any) -> str:
         return f'<div class="{name}">{mo.vstack(shown, gap=1).text}</div>' if shown else ""

@@ -51,7 +51,7 @@ def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
 
 @app.function
 def metric_of(place: Sequence[float] | FloatArray) -> FloatArray:
-    """Return the metric W (2, 2) of trace 1 at a place (2,) in the unit disc.
+    """Return the metric W = 1/2 [[1 + a, b], [b, 1 - a]] of trace 1 at the place (a, b) in the unit disc.
 
     The centre is half the identity, and the metrics on the rim have rank one.
     """
@@ -67,9 +67,9 @@ def place_of(W: FloatArray) -> FloatArray:
 
 @app.function
 def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return arrays a, b and F, each (radii, angles): places (a, b) in the disc, and the objective F there.
+    """Return arrays a, b and F, each (radii, angles): a polar grid of places (a, b) in the disc, and F at each place.
 
-    F is that of the best multiple of the metric at the place.
+    F is the objective at the best multiple of the metric of the place, for C = 1. k: the number of neighbours.
     """
     p = instance(X, y, n_neighbors=k, C=1.0)
     radius, angle = np.meshgrid(np.linspace(0, 1, 11), np.linspace(0, 2 * np.pi, 41), indexing="ij")
@@ -80,7 +80,10 @@ def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArra
 
 @app.function
 def run_from(X: FloatArray, y: IntArray, k: int, W: FloatArray) -> tuple[Solution, list[FloatArray]]:
-    """Run CCCP from the metric W. Return the solution, and the metrics of all steps in order."""
+    """Run CCCP from the metric W. Return the solution and the metrics of all steps, in order.
+
+    k: the number of neighbours. C is 1.
+    """
     given: dict[str, Any] = {"n_neighbors": k, "C": 1.0, "init": W}
     solution = cvxml.solve("ssvm", X, y, **given)
     with warnings.catch_warnings():

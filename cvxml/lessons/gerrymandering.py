@@ -37,9 +37,10 @@ def polar(radii: FloatArray, degrees: Sequence[float]) -> FloatArray:
 
 @app.function
 def figure_1() -> tuple[FloatArray, IntArray, str, int]:
-    """Return the points (n, 2), their classes (n,), their names, and k, for Fig. 1 of the paper.
+    """Return data for Fig. 1 of the paper: the points (n, 2), their classes (n,), their names, and k.
 
-    The paper prints no coordinates. These satisfy all statements of its text on the points a to j.
+    The names are the letters of one text. k: the number of neighbours. The paper prints no coordinates. The points
+    returned here satisfy all statements of its text on the points a to j.
     """
     names = "x" + "abc" + "def" + "ghij"
     radii = np.array([0, 1.3, 1.9, 0.6, 2.2, 0.8, 1.0, 2.4, 1.4, 1.55, 1.7])
@@ -49,10 +50,12 @@ def figure_1() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def counterexample() -> tuple[FloatArray, IntArray, str, int]:
-    """Return the points (n, 2), their classes (n,), their names, and k, for data on which Algorithm 2 is not exact.
+    """Return data on which Algorithm 2 is not exact: the points (n, 2), their classes (n,), their names, and k.
 
-    Squared distances to the query, which is the first point: its own class has 1, 1, 1.1, 1.2. The second class has
-    three points at 0.1. The third class starts at 1.05, and the fourth at 1.06.
+    Algorithm 2 is the printed greedy algorithm for h*. The names are the letters of one text. k: the number of
+    neighbours. The first point is the query. The squared distances to it are 1, 1, 1.1, 1.2 for the other points of its
+    class, and 0.1 for three points of the second class. They are at least 1.05 in the third class, and at least 1.06 in
+    the fourth.
     """
     names = "xabcd" + "efg" + "hij" + "klm"
     squares = np.array([0, 1, 1, 1.1, 1.2, 0.1, 0.1, 0.1, 1.05, 7, 8, 1.06, 7, 8])
@@ -62,10 +65,13 @@ def counterexample() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, Any]:
-    """Return the sets h* and h^ of the query, which is point 0, in the metric W (2, 2), as three algorithms find them.
+    """Return h* and h^ of the query, which is point 0, in the metric W (2, 2), computed in three ways.
 
     k: the number of neighbours in a set. The keys are "printed" (the algorithms of the paper), "exact" (the algorithms
     of this package) and "enumerated" (a search of all sets). Each value is a pair: h* and h^.
+
+    Both are pairs of a set, as indices of points, and its value: the cost for h*, the loss minus the cost for h^. For
+    "printed" and "exact" these are arrays (1, k) and (1,).
     """
     R = int(y.max()) + 1
     Lam = 1.0 - np.eye(R)
@@ -83,9 +89,10 @@ def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, A
 
 @app.function
 def excess_over(grid: FloatArray, X: FloatArray, y: IntArray, W: FloatArray, k: int) -> FloatArray:
-    """Return (q,): the cost of the h* that the printed algorithm finds, minus the smallest cost, for q queries.
+    """Return the cost of the h* that the printed algorithm finds, minus the smallest cost: (q,), for q queries.
 
-    The queries are the rows of `grid` (q, 2). Each in turn replaces the first point of X, whose class is 0.
+    The queries are the rows of `grid` (q, 2). Each in turn replaces the first point of X, whose class is 0. k: the
+    number of neighbours in h*.
     """
     R = int(y.max()) + 1  # the queries form a class of their own, so that they do not vote
     all_points = np.vstack([X[1:], grid])

@@ -45,7 +45,7 @@ def duals(solution: Solution) -> FloatArray:
 def relaxed_optimum(X: FloatArray, y: IntArray, lam: float, row: int, eps: float) -> float:
     """Return the optimal value of MLSVM if one margin constraint asks for 1 - eps instead of 1.
 
-    row: the number of this constraint among the margin constraints. cvxpy solves the changed problem.
+    row: the place of this constraint among the margin constraints, from 0. cvxpy solves the changed problem.
     """
     problem = cvxml.problem("mlsvm", X, y, lam=lam)
     rows = list(problem.constraints)  # A psd, xi >= 0, then the margin constraints

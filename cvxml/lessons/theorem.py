@@ -50,10 +50,11 @@ with app.setup:
 
 @app.class_definition
 class Anywhere(Anchors):
-    """Anchors that change no prices: all are feasible for the log sum exp loss with the regularizer 1/2 ||M||^2.
+    """Leave all prices of the log sum exp loss unchanged, because they are feasible for the regularizer 1/2 ||M||^2.
 
-    The base class is for the regularizer <C, M>. There, prices may be infeasible, and are mixed with others until they
-    are feasible. With 1/2 ||M||^2, all prices in the domain of the loss are feasible.
+    Anchors are feasible prices with which other prices are mixed. The base class is for the regularizer <C, M>. There,
+    prices may be infeasible, and are mixed with anchors until they are feasible. With 1/2 ||M||^2, all prices in the
+    domain of the loss are feasible.
     """
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
@@ -64,14 +65,15 @@ class Anywhere(Anchors):
 class ByPairs(ByPoint):
     """Rows v_ik = D_ik: the squared distances from each point i to all points k, computed as a list of pairs.
 
-    The base class computes all distances from a point at once, with the method `from_points` of a view. The view of a
-    metric under the regularizer 1/2 ||M||^2 lacks this method. Every view has distances of pairs.
+    A view is an object that computes distances of the points in a metric. The base class calls its method
+    `from_points`, for all distances from a point at once. The view for the regularizer 1/2 ||M||^2 lacks this method,
+    but every view has the method `pairs`, which is called here.
     """
 
     def blocks(self, view: View, duals: Duals, kept: float = np.inf) -> Iterator[Block]:
-        """Yield the values of all rows in a metric, as one `Block`: a table with the row group of point i in line i.
+        """Yield one `Block` with the values of all rows in a metric: a table (n, n) with D_ik at the place (i, k).
 
-        view: the points under the metric. duals: the prices. kept is ignored.
+        view: the points under the metric. duals: the prices. kept: not used.
         """
         D, error = view.pairs(np.argwhere(np.ones((self.n, self.n))))
         yield Block(D.reshape(self.n, self.n), error.reshape(self.n, self.n), self.table(duals))
@@ -204,10 +206,13 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
 
 @app.function
 def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
-    """Return the method that solves this problem on n points: its id, parameters, ratio of objectives, and name.
+    """Return the method that solves this problem: its id, its parameters, the ratio of objectives, and a text.
 
-    The ratio is the objective of this problem divided by that of the method. The id is "" if the package has no
-    such method.
+    The text names the method with its parameter.
+
+    regularizer, loss: a choice in the menus of the lesson. w: the weight of the loss. n: the number of points, half of
+    them in each of two classes. The ratio is the objective of this problem divided by that of the method. If the
+    package has no such method, the id and the text are "".
     """
     of_class = n // 2 - 1  # targets of a point
     mu = w / (1 + w)

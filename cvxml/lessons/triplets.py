@@ -61,7 +61,11 @@ def priced(X: FloatArray, y: IntArray, solution: Solution, k: int) -> tuple[IntA
 
 @app.function
 def sides(price: FloatArray, mu: float) -> dict[str, np.ndarray]:
-    """Return three masks (t,) of triplets, by name: price 0, price mu, and between; with a tolerance of 1e-6 mu."""
+    """Return three masks (t,) of triplets: those with price 0, with price mu, and with a price between.
+
+    A price within 1e-6 mu of 0 or mu counts as 0 or mu. The keys are the texts `NEVER`, `FULL` and `BETWEEN`, which the
+    lesson shows.
+    """
     none, full = price <= 1e-6 * mu, price >= (1 - 1e-6) * mu
     return {NEVER: none, BETWEEN: ~none & ~full, FULL: full}
 

@@ -1,6 +1,7 @@
 """All methods, by id: the table `METHODS`, and functions that look up a method and check the names of its parameters.
 
-To add a method, add a line to `METHODS`: its id, and the place of an object that meets `cvxml.core.method.Method`.
+To add a method, add a line to `METHODS`: its id, and "module:name" of an object of a subclass of
+`cvxml.core.method.Method`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def get(method: str) -> Method[Any]:
 
 
 def get_stationary(method: str) -> StationaryMethod[Any]:
-    """Return the method with this id. Raises ValueError if its problem is convex."""
+    """Return the method with this id. Raises ValueError if its problem is convex, or if the id is unknown."""
     found = get(method)
     if not isinstance(found, StationaryMethod):
         raise ValueError(f"{method} is convex: a convex step is a part of methods that are not convex")
@@ -81,7 +82,10 @@ def get_stationary(method: str) -> StationaryMethod[Any]:
 
 
 def get_exact(method: str) -> Method[Any]:
-    """Return the method with this id. Raises ValueError if the method has no exact mode."""
+    """Return the method with this id. Raises ValueError if the method has no exact mode, or if the id is unknown.
+
+    In the exact mode, a method computes its bounds in exact arithmetic (`Method.exact`).
+    """
     found = get(method)
     if not found.has_exact:
         able = [name for name in METHODS if get(name).has_exact]
@@ -92,10 +96,13 @@ def get_exact(method: str) -> Method[Any]:
 def check_params(
     method: str, params: dict[str, Any], extra: tuple[str, ...] = (), beside: Iterable[str] | None = None
 ) -> None:
-    """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`).
+    """Raise ValueError if a name in `params` is neither a parameter of `method` nor one of `extra`.
 
-    Also raises ValueError if the value of a numeric parameter is a list that holds a text.
-    beside: names of other arguments of the function that the user called. The message may suggest one of them.
+    Also raises ValueError if a value is a list, or a mapping of lists, that holds a text. Values of names in `extra`,
+    and of parameters that are words, are not tested for this.
+
+    extra: names of further parameters that are allowed. beside: names of other arguments of the function that the user
+    called. The message may suggest one of them.
     """
     known = (*get(method).PARAMETERS, *extra)
     unknown = [name for name in params if name not in known]

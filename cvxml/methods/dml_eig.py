@@ -4,8 +4,9 @@ With D_A(i, j) = (x_i - x_j)^T A (x_i - x_j), the problem is
     max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1.
 The constraint is the budget. Let X_S be the sum of X_ij = (x_i - x_j)(x_i - x_j)^T over similar pairs. As in the paper,
 the problem is stated in coordinates in which X_S is the identity, and M is the metric in these coordinates. If X_S is
-singular, its pseudo-inverse is used; `instance` refuses a dissimilar pair that differs in a direction in which no
-similar pair does. We minimize the negative of the objective. The eigenvalue problem that names the method is the dual.
+singular, its pseudo-inverse is used. `instance` refuses a dissimilar pair with a difference outside the span of the
+differences of similar pairs. We minimize the negative of the objective. The eigenvalue problem that names the method is
+the dual.
 
 Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem. The regularizer is 0 within the
 budget (family/regularizers/budget.py), and the loss is minus the smallest distance (family/losses/least.py). The
@@ -131,9 +132,9 @@ def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
 def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
     """Intermediate values at A (d, d), by name.
 
-    objective; D_similar and D_dissimilar, one squared distance for each pair; spent, the sum of D_similar;
-    scaled_objective, the objective of A / spent; nearest (2,), the dissimilar pair with the smallest distance;
-    X_S (d, d).
+    objective. D_similar, D_dissimilar: one squared distance for each pair. spent: the sum of D_similar.
+    scaled_objective: the objective of A / spent, NaN if spent is 0. nearest (2,): the dissimilar pair with the smallest
+    distance. X_S (d, d).
     """
     D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
     D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])
@@ -160,9 +161,9 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 class Instance(Paired):
     """Checked data.
 
-    labels (n,): two points have the same label if their difference lies in the span of the differences of similar
-    pairs. rank: the dimension of this span. Both are exact (numbers/span.py). The points of a dissimilar pair have the
-    same label.
+    labels (n,): two points have the same label if and only if their difference lies in the span of the differences of
+    similar pairs. rank: the dimension of this span. Both are exact (numbers/span.py). The points of a dissimilar pair
+    have the same label.
     """
 
     labels: IntArray
@@ -172,8 +173,10 @@ class Instance(Paired):
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
     """Check the inputs. Raises ValueError for bad input, and if the maximum is 0.
 
-    Also raises ValueError if a dissimilar pair differs in a direction in which no similar pair does. X (n, d), y (n,)
-    labels. pairs: similar and dissimilar pairs, by default from the labels.
+    The maximum is 0 if the points of a dissimilar pair are equal. Also raises ValueError if the difference of a
+    dissimilar pair is outside the span of the differences of similar pairs.
+
+    X (n, d), y (n,) labels. pairs: similar and dissimilar pairs, by default from the labels.
     """
     p = paired(X, y, pairs)
     check_budget(p, "DML-eig")
@@ -199,10 +202,11 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
 
 
 def _of_pairs(given: Instance, dual: Dual) -> Duals:
-    """Read the dual variables "q" (t,) of the pairs of points in "q_index" (t, 2).
+    """Return the dual variables in `dual`: "q" (t,) for the pairs of points in "q_index" (t, 2).
 
-    The dual variables of a repeated pair are added up. Pairs of points of the same class are left out. Raises
-    ValueError for a bad "q" or "q_index".
+    Negative numbers count as 0. The dual variables of a repeated pair are added up. Pairs of points of the same class
+    are left out. If no pair is left, the result has one dissimilar pair, with the dual variable 0. Raises ValueError
+    for a bad "q" or "q_index".
     """
     if not isinstance(dual, Mapping) or "q_index" not in dual:
         raise ValueError(
@@ -241,7 +245,8 @@ def _unit_minimum(question: Question) -> float:
     """The factor that scales the user's metric A to the budget, if A may solve the reverse problem; else 0.
 
     The reverse problem minimizes the sum of D_A over similar pairs such that the smallest D_A of a dissimilar pair is
-    1. A may solve it if this smallest D_A is 1 up to 1e-3. The factor is 1 / (sum of D_A over similar pairs).
+    1. A may solve it if this smallest D_A is 1 up to 1e-3. The factor is 1 / (sum of D_A over similar pairs). A factor
+    of 0 means that the misreading does not apply.
     """
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
@@ -281,7 +286,8 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 def _sum(question: Question) -> float:
     """The relative gap of the user's metric in the problem that maximizes the sum of D_A over dissimilar pairs.
 
-    inf if the gap is above `NOT_BY_LUCK` (1e-6), or if the metric is infeasible.
+    inf if the metric is infeasible, or if the gap is above `NOT_BY_LUCK` (1e-6). The optimum of that problem need not
+    be unique, so a larger gap may be due to chance.
     """
     p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
@@ -405,7 +411,8 @@ class DMLEig(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """The dual variables from "q", one per dissimilar pair.
 
-        If there are too many pairs for a list, "q" (t,) has one entry for each pair in "q_index" (t, 2).
+        With pairs by labels and more than 500 points, the pairs are not listed. Then "q" (t,) has one entry for each
+        pair in "q_index" (t, 2).
         """
         if given.many:
             return (_of_pairs(given, dual),)
@@ -415,7 +422,8 @@ class DMLEig(FamilyMethod[Instance]):
     def named(self, given: Instance, duals: Duals) -> Dual:
         """Return the dual variables by name: "q", one per dissimilar pair, 0 if `duals` does not list it.
 
-        If there are too many pairs for a list, only the positive ones: "q" (t,), with their pairs "q_index" (t, 2).
+        With pairs by labels and more than 500 points, the pairs are not listed. Then "q" (t,) has only the positive
+        dual variables, and "q_index" (t, 2) their pairs.
         """
         if given.many:
             has = duals.a > 0

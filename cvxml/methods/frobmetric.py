@@ -44,7 +44,7 @@ from cvxml.solvers.triplet_method import TripletMethod
 def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
     """The problem, row by row. Variables: "X" (d, d), the metric, and "xi" (m,), the slacks of the triplets.
 
-    The argument X (n, d) has the points.
+    A row is the constraint of one triplet. The argument X (n, d) has the points.
     """
     import cvxpy as cp
 

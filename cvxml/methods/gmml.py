@@ -208,7 +208,7 @@ def instance(
     """Check the inputs. Raises ValueError for bad input, and if there is not exactly one optimal metric.
 
     X (n, d), y (n,) labels. weight: t, between 0 and 1. mu >= 0: the weight of the prior. prior: "identity",
-    "covariance" or (d, d).
+    "covariance" (the inverse covariance of X), or a matrix (d, d).
 
     pairs: similar and dissimilar pairs, by default from the labels.
     """
@@ -392,10 +392,10 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
 
 
 def _below(S: FloatArray, D: FloatArray) -> list[float]:
-    """Candidates for a lower bound of the smallest eigenvalue of S D.
+    """Candidates for a lower bound of the smallest eigenvalue of S D, the larger one first.
 
-    They are its value in floats times the factors of the tuple `LITTLE_LESS`: one slightly below 1, then 1/2. [] if
-    floats do not show that the eigenvalue is positive.
+    They are this eigenvalue as computed in floats, times each of `LITTLE_LESS`: a factor slightly below 1, and 1/2. []
+    if floats do not show that the eigenvalue is positive.
     """
     try:
         with np.errstate(all="ignore"):
@@ -471,7 +471,7 @@ def radius(given: Instance, A: FloatArray, gap: float) -> float:
 def _means(question: Question) -> float | None:
     """The factor that turns the solution for means over the pairs into the solution for sums.
 
-    None if mu > 0, because then neither solution is a multiple of the other.
+    None if mu > 0, because then the two solutions are not multiples of each other.
     """
     given = question.checked(instance)
     similar, dissimilar = len(given.pairs.similar), len(given.pairs.dissimilar)
@@ -694,9 +694,10 @@ class GMML(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate of M (d, d) as rational numbers, rounded outward. Raises ValueError for a singular metric.
+        """The interval from the lower bound to the objective at M (d, d), as rational numbers, rounded outward.
 
-        dual: the "Y" of `certify`. root: R with R R^T near M, if it is known.
+        dual: the "Y" of `certify`. root: R with R R^T near M, if it is known; then the objective is that of R R^T.
+        Raises ValueError for a singular metric.
         """
         metric, Y = definite(M, root), to_domain(given, dual_array(dual, "Y", M.shape))
         low = with_enough_bits(lambda: ends(bound(given, Y)))[0]

@@ -120,7 +120,10 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
 
 
 def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """The dual of the problem. Variable: "lambda" (t,), one dual variable for each triplet."""
+    """The dual of the problem. Variable: "lambda" (t,), one dual variable for each triplet.
+
+    Without triplets there is no variable. The parameters are those of `problem`.
+    """
     import cvxpy as cp
 
     d = X.shape[1]
@@ -156,8 +159,8 @@ class Instance(NamedTuple):
     targets (p, 2): rows i, j. impostors (p, n): True if point l is an impostor for the row. n_neighbors: None if
     targets or triplets were given.
 
-    ties: the number of points whose last target is as near as a point that is not their target. labelled: False if
-    triplets were given.
+    ties: the number of points whose furthest target is as near as another point of the class that is not a target.
+    labelled: False if triplets were given.
     """
 
     X: FloatArray  # (n, d)
@@ -294,10 +297,10 @@ def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
 def generated(given: Instance, squared: bool, solver: str) -> Found:
     """Solve `problem` and `dual` by constraint generation, with the back end `solver` of cvxpy.
 
-    A triplet is violated by a metric if its slack is above `VIOLATED` (1e-9). The first round has the triplets that a
-    multiple of the Euclidean metric violates, the one with a mean squared target distance of 1. Each further round adds
-    the triplets that the last solution violates. If a solution violates no further triplet, it also solves the problem
-    with all triplets. There are at most `ROUNDS` (50) rounds.
+    A triplet is violated by a metric if its slack is above `VIOLATED` (1e-9). The first round has the triplets that are
+    violated by the multiple of the Euclidean metric with a mean squared target distance of 1. Each further round adds
+    the triplets that the last solution violates. A solution that violates no further triplet solves the problem with
+    all triplets. There are at most `ROUNDS` (50) rounds.
     """
     taken = np.zeros_like(given.impostors)
     length = float(
@@ -442,9 +445,9 @@ class LMNN(FamilyMethod[Instance]):
         return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the dual variables "price" (t,) of "triplets" (t, 3), i, j, l.
+        """Return the dual variables in `dual`: "price" (t,) has one for each row i, j, l of "triplets" (t, 3).
 
-        Triplets that the problem does not have are dropped.
+        Triplets that the problem does not have are dropped, and so are dual variables that are not positive.
         """
         return (Triplets(given.targets, given.impostors).read(dual),)
 
@@ -460,7 +463,7 @@ class LMNN(FamilyMethod[Instance]):
         return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
-        """The number of points whose last target is as near as a point that is not their target."""
+        """The number of points whose furthest target is as near as another point of the class that is not a target."""
         return given.ties
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
@@ -478,18 +481,20 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
 
     If a mistake changes the weights, the result is LMNN with another mu, because only the ratio of the weights matters.
     If it changes the triplets, the result is LMNN with these triplets; it is solved and certified like the original.
-    Another margin multiplies the metric by a factor. This mistake is recognised for every method, not here.
-    Not recognised: gradient steps on L that stopped early, because their metric is not an optimum of any problem;
-    a diagonal metric; and plain distances in the hinge, which make the problem non-convex.
+    With a margin other than 1, the result is a multiple of a solution of LMNN: for the same mu, or with the squared
+    hinge for another mu. `check` recognises such multiples for every method, so they are not listed here.
+
+    Three mistakes are not recognised. Gradient steps on L, with M = L^T L, that stop early do not return the optimum of
+    any problem. A diagonal metric is not tried. Plain distances in the hinge make the problem non-convex.
     """
 
     def given(question: Question) -> Instance:
         return question.checked(method.instance)
 
     def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], OtherProblem | None]:
-        """Return the misreading in which a triplet weighs `ratio` times as much as a target.
+        """Return the misreading in which a triplet weighs r = ratio(instance) times as much as a target.
 
-        It does not apply if `ratio` returns None.
+        It does not apply if r is None, or not between 1e-9 and 1e9.
         """
 
         def mu(question: Question) -> float | None:
@@ -641,9 +646,10 @@ def _nearest_ten(question: Question, p: Instance) -> Instance | None:
 def _left_of_hardest(method: LMNN, question: Question) -> float:
     """The relative gap of the user's metric in the problem that counts only the largest slack of each target.
 
-    Dual variables with a sum of at most mu for each target give a lower bound of this problem. The result is inf if
-    the hinge is squared, if a target has no impostor, if a metric nearby is clearly better, or if there are more than
-    `MOST` (20,000) triplets.
+    Dual variables with a sum of at most mu for each target give a lower bound of this problem. They are computed for
+    the triplets with the `FEW` (6) nearest impostors of each target. The result is inf if there are more than `MOST`
+    (20,000) such triplets. It is also inf if the hinge is squared, a target has no impostor, the objective is 0, or a
+    metric nearby is clearly better.
     """
     import cvxpy as cp
 
@@ -703,9 +709,10 @@ class WeightedTargets(LMNN):
 def _left_of_unsquared(method: LMNN, question: Question) -> float:
     """The relative gap of the user's metric M, to first order, if the distances of targets are not squared.
 
-    The sum over targets then has sqrt D in place of D. Each sqrt D is replaced by its tangent at M, which is
-    D / (2 sqrt D_M) plus a constant, where D_M is D at M. The gap is that of the problem with the tangents. If it is 0,
-    M is stationary for the problem with sqrt D. inf if some D_M is near 0.
+    The sum over targets then has sqrt D_A in place of D_A, for a metric A. Each sqrt D_A is replaced by its tangent at
+    A = M, which is D_A / (2 sqrt D_M) plus a constant. The gap is that of the problem with the tangents. If it is 0, M
+    is stationary for the problem with the roots. The result is inf if some D_M is at most `AT_A_CUSP` (1e-9) times the
+    largest.
     """
     p = question.checked(method.instance)
     e = p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]]
@@ -719,7 +726,8 @@ def _left_of_class_weights(method: LMNN, question: Question) -> float:
     """The relative gap of the user's metric M, if a point weighs n / (number of classes * size of its class).
 
     Dual variables are computed for the triplets that M violates or nearly violates. The result is inf if all classes
-    have the same size, if triplets were given, or if the certificate does not decide.
+    have the same size, if triplets were given, or if a metric nearby is clearly better. It is also inf if there are no
+    such triplets or more than `MOST` (20,000), or if M is infeasible or rounding prevents a decision.
     """
     import cvxpy as cp
 

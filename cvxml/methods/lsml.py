@@ -153,8 +153,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, only needed to draw quadruplets. prior: "identity", "covariance" or (d, d). quadruplets (q,
-    4), and their weights (q,). losses: "mean" or "sum".
+    X (n, d), y (n,) labels, only needed to draw quadruplets. prior: "identity", "covariance" (the
+    inverse covariance of X) or a matrix (d, d). quadruplets (q, 4), and their weights (q,). losses: "mean" or "sum".
 
     n_quadruplets: how many are drawn. random_state: the seed.
     """
@@ -412,9 +412,10 @@ class LSML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "s" (q,), the dual variables of the near pairs, divided by the weights w: any numbers except NaN.
+        """Return the dual variables of the loss from "s" (q,) of `dual`, any numbers except NaN.
 
-        Those of the far pairs follow from them (family/losses/residual.py). Here they are set to 0.
+        A near pair k of positive weight has the dual variable -w_k s_k. Far pairs get 0 here, because the loss computes
+        their dual variables from s (family/losses/residual.py).
         """
         s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
@@ -422,7 +423,7 @@ class LSML(FamilyMethod[Instance]):
         return [Duals(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual "s" (q,): the dual variables of the near pairs, divided by the weights w; 0 for a weight of 0."""
+        """The dual "s" (q,): minus the dual variables of the near pairs, divided by the weights w; 0 for weight 0."""
         s = np.zeros(len(given.quadruplets))
         s[given.counts] = -duals.a[: len(given.counts)] / given.weights[given.counts]
         return {"s": s}

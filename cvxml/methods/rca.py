@@ -2,10 +2,11 @@
 
 A chunklet is a set of points that are known to have the same, possibly unknown, class. For the n points x_ji of the
 chunklets j = 1..k with means m_j, the problem is
-    min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1.
-We add alpha tr B, which is not in the paper (alpha = 0 by default). This adds alpha to the diagonal of the covariance C
-within chunklets. The solution is |C|^(1/d) C^-1. Only the constraint determines the size of B, and other programs
-return C^-1. So a metric is judged after scaling it to determinant 1.
+    min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1,
+with ||x||_B^2 = x^T B x and the determinant |B|. We add alpha tr B, which is not in the paper (alpha = 0 by default).
+This adds alpha to the diagonal of the covariance C within chunklets. The solution is |C|^(1/d) C^-1. Only the
+constraint determines the size of B, and other programs return C^-1. So a metric is judged after scaling it to
+determinant 1.
 
 Dual and bound: any number l > 0 gives a bound (`dual`), by the inequality of the arithmetic and geometric mean. It is
 computed in rationals and in balls, which are numbers with a proved error bound (core/balls.py). For B of determinant 1
@@ -189,7 +190,10 @@ def instance(
 
 
 def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
-    """Chunklet codes (n,), and the given list. Raises ValueError unless it has n integers >= -1, not all of them -1."""
+    """Chunklet codes 0..k-1 (n,), -1 for a point in no chunklet, and the given numbers as a list.
+
+    Raises ValueError unless `chunklets` has n integers >= -1, not all of them -1.
+    """
     values = np.asarray(chunklets)
     if values.shape != (n,) or values.dtype.kind not in "iu":
         raise ValueError(
@@ -310,8 +314,9 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
     """Return the misreading in which a chunklet of n_j points has the weight share(n_j) in the covariance C, not n_j.
 
-    It equals RCA with the points of each chunklet moved toward their mean, or away from it. share: maps the numbers of
-    points (k,) to weights (k,).
+    It equals RCA with the points of each chunklet moved toward their mean, or away from it. It does not apply if all
+    weights are the same multiple of n_j; chunklets of one point are not counted. share: maps the numbers of points (k,)
+    to weights (k,).
 
     sentence: the text for the report.
     """
@@ -391,7 +396,8 @@ def _of_rank(question: Question) -> OtherProblem | None:
 def _another_alpha(question: Question) -> float | None:
     """The alpha for which the gap of the user's metric is smallest.
 
-    None if it is the given alpha, if it is too large or small, or if the metric is singular. The gap is convex in
+    None if this alpha equals the given one up to 0.1 %, or is outside 1e-10 to 10 times the largest eigenvalue of the
+    covariance within chunklets. None also if the metric is singular, or this covariance is 0. The gap is convex in
     alpha. Its derivative is tr B - |C|^(1/d) tr C^-1, where B is the metric scaled to determinant 1, and C contains
     alpha I.
     """

@@ -4,11 +4,12 @@ With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_
 
     min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2.
 
-The function l(v) is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. A width of 0 gives the
-hinge itself. There are two differences from the paper. The width is at most 1: then every loss is on its linear part at
-M = 0, so the width does not decide if M = 0 is optimal. And a class with too few points is refused; the authors'
-program takes fewer neighbours. Triplets are an input. By default, each of the K nearest points of the same class (the
-targets) is combined with each of the K nearest points of other classes.
+The function l(v) is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. It is 0 for v >= 1,
+(1 - v)^2 / (2 width) for 1 - width <= v <= 1, and 1 - v - width/2 below. A width of 0 gives the hinge itself. There are
+two differences from the paper. The width is at most 1: then every loss is on its linear part at M = 0, so the width
+does not decide if M = 0 is optimal. And a class with too few points is refused; the authors' program takes fewer
+neighbours. Triplets are an input. By default, each of the K nearest points of the same class (the targets) is combined
+with each of the K nearest points of other classes.
 
 Dual and bound: any dual variables give a lower bound, by the theorem of family/theorem, with the Frobenius norm as the
 regularizer and a smoothed hinge as the loss. The optimum is unique. A metric with a given gap is within

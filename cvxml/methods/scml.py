@@ -171,7 +171,8 @@ def objective(given: Instance, M: FloatArray) -> float:
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
-    objective; w (K,), the weights of M; triplets (m, 3), their margins and losses (m,); subgradient (K,) in w.
+    objective; w (K,), weights of M, found by core/bases.py; triplets (m, 3), their margins <M, H_t> and losses (m,);
+    subgradient (K,) of the objective in w.
     """
     margins = given.margins(M)
     G = given.weighted_sum((margins < 1).astype(float)) / given.count

@@ -61,7 +61,7 @@ class Enclosure:
 
     @property
     def exact(self) -> bool:
-        """True if every radius is known to be 0."""
+        """True if `rad` is the number 0.0. An array of zeros does not count."""
         return isinstance(self.rad, float) and self.rad == 0.0
 
     def __getitem__(self, at: Any) -> Enclosure:
@@ -181,8 +181,8 @@ class Enclosure:
 
         group: (t,), the group 0..count - 1 of each number.
 
-        The sums are exact if all x are exact multiples of one power of two, and the sum of |x| in each group is below
-        2^53 times this power.
+        The radius is 0 if `exact` is True and `_whole` shows that no sum is rounded. For example, this holds for
+        integers if the largest sum of |x| in a group is positive and below 2^53.
         """
         mid, size = (np.bincount(group, x, count) for x in (self.mid, np.abs(self.mid)))
         if self.exact and _whole(self.mid, float(size.max(initial=0.0))):
@@ -371,9 +371,11 @@ def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
 
 
 def _whole(x: Any, largest: float) -> bool:
-    """True if all x are multiples of one power of two, and `largest` is at most 2^53 times that power.
+    """True if all x are multiples of u, the spacing of floats at `largest`. Then sums of x are not rounded.
 
-    largest: the largest sum of |x| in a group. If the result is True, the sum of each group is exact in floats.
+    largest: the largest sum of |x| in a group. u is a power of two, and `largest` is below 2^53 u, so the sum of each
+    group is exact in floats. False if `largest` is not finite, or if u is at most `UNDERFLOW`, for example if all x are
+    0.
     """
     unit = float(np.spacing(largest))
     if not (math.isfinite(largest) and unit > UNDERFLOW):

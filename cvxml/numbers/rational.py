@@ -129,10 +129,12 @@ def end(values: Iterable[Any], up: bool) -> Fraction:
 
 
 def least_factor(enough: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
-    """A factor t with enough(t), close to the smallest one. `enough` must be monotone: true from some t on.
+    """A factor t with enough(t). It exceeds the smallest one by a relative 2^-20, about 1e-6, at most.
 
-    guess: a positive estimate of the smallest t. If its relative error is below 2^-20, the result exceeds the smallest
-    t by a relative 2^-20, about 1e-6, at most. Otherwise a bisection finds the smallest t to a relative 2^-50.
+    guess: a positive estimate of the smallest t. If its relative error is above about 2^-20, a bisection finds the
+    smallest t, usually to a relative 2^-50.
+
+    `enough` must be monotone: false at 0 and at all small t > 0, and true from some t on.
     """
     for more in (Fraction(0), *(Fraction(1, 1 << k) for k in (50, 40, 30, 20))):
         near = guess * (1 + more)

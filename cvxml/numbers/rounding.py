@@ -167,8 +167,8 @@ class Products:
         A pair is returned as one number, row * c + column in a table of the points i (rows) and k (columns). The limit
         is raised by bounds of the errors, so no such pair is missed, and a few other pairs are returned too.
 
-        limit: (m,). Returns None if there are few points k, if numbers might overflow, or if many pairs are found. Then
-        the caller computes the table in double precision.
+        limit: (m,), the limits of D_ik - length_i. Returns None if there are few points k, if numbers might overflow,
+        or if many pairs are found. Then the caller computes the table in double precision.
         """
         _, length, _ = self._second
         if len(length) < MANY_POINTS:

@@ -98,7 +98,8 @@ def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
 def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
     """For each row x of `among`, the smallest index k such that x - among[k] is in the span of `edges`.
 
-    Everything is computed modulo the prime. dimension: the rank of `edges`.
+    Everything is computed modulo the prime. dimension: the rank of `edges`. Raises ArithmeticError if the rank modulo
+    the prime is smaller.
     """
     rest = _matrix(among)
     if dimension:

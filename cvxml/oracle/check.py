@@ -200,8 +200,8 @@ def _of_each_query(
 ) -> list[Candidate]:
     """Return one candidate per row of `queries` (q, d), from metrics (q, d, d) or components (q, m, d).
 
-    d: the size of each metric. Raises ValueError for a claimed objective, because each query has an objective of its
-    own.
+    d: the size of each metric. Raises ValueError for empty queries, for another number of matrices than of queries, and
+    for a claimed objective, because each query has an objective of its own.
     """
     if claimed_objective is not None:
         raise ValueError("a claimed objective is judged at one query: give query of shape (d,)")

@@ -55,8 +55,8 @@ Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 class Row:
     """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error.
 
-    case: its id. formula: the id of its method. gap, rel_gap: the gap, absolute and relative to the scale of the
-    problem.
+    case: its id. formula: the id of its method. gap, rel_gap: the gap of the answer, absolute and relative to the scale
+    of the problem; None if the answer has none.
 
     diagnosis: sentences on the mistakes that explain the answer, or else on those that come nearest. named: True if
     they explain the answer.
@@ -132,7 +132,8 @@ def conform_case(
     """Run one case and return its Row.
 
     program: a command (a list of words), or a Python function from a question to an answer. within: the limits, the
-    folder and the environment variables of a command. They do not apply to a function, which is called in this process.
+    folder and the environment variables of a command; None: the default limits, an empty folder, and no further
+    variables. They do not apply to a function, which is called in this process.
     """
     started = time.perf_counter()
     if callable(program):
@@ -166,9 +167,11 @@ def _said(error: Exception) -> str:
 
 
 def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
-    """Return the Row of an answer.
+    """Return the Row of an answer, whose forms are listed in the module docstring.
 
-    The answer to a problem is judged by `check`. The numbers of a part are compared with the stored ones.
+    A metric or components are judged by `check`. "not attained" is right for a problem with this flag. The numbers of a
+    part are compared with the stored ones. An answer with "unsupported" is skipped. An answer in no valid form is an
+    error.
     """
     answer = {name: value for name, value in answer.items() if value is not None}
     if "unsupported" in answer:
@@ -260,8 +263,8 @@ def as_table(rows: Sequence[Row]) -> str:
 def _next_step(rows: Sequence[Row]) -> list[str]:
     """Return a list with one sentence: what the author of the program should do next; an empty list without rows.
 
-    The sentence is about the first row of the most urgent kind: an error, then a named mistake, then another refuted or
-    close answer, then an inconclusive one.
+    The sentence is about the first row of the most urgent kind. The kinds, in this order: an error, a refuted answer
+    with a diagnosis, another refuted or close answer, an inconclusive one. Without such rows it is about all cases.
     """
     first = {row.verdict: row for row in reversed(rows)}
     named = next((row for row in rows if row.verdict == "refuted" and row.named), None)

@@ -129,8 +129,8 @@ def _may_be_misread(ruled: Ruled) -> bool:
 def _with_value(metric: Ruling | None, value: Ruling | None) -> Ruling | None:
     """Return the ruling on the claimed objective, or the ruling on the metric if there is none on the objective.
 
-    metric, value: the two rulings. The reasons about the metric are put in front if the metric is refuted or close, or
-    if the ruling on the objective is inconclusive.
+    metric, value: the two rulings; None if both are None. If the metric is refuted or close, or if the ruling on the
+    objective is inconclusive, the reasons about the metric are put in front.
     """
     if metric is None or value is None:
         return value or metric
@@ -154,7 +154,10 @@ def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str
 
 
 def _looser(facts: OnMetric) -> Iterator[str]:
-    """Yield a note if the metric is certified at "normal" or "loose", and this tolerance is looser than the user's."""
+    """Yield a note if the metric is certified only at a named tolerance that is looser than the user's.
+
+    The note gives the strictest such tolerance. The names are "strict", "normal" and "loose" (`TOLERANCES`).
+    """
     if judge_metric(facts).verdict is Verdict.CERTIFIED:  # only a claimed objective is refuted
         return
     for name, tol in TOLERANCES.items():

@@ -297,7 +297,11 @@ class Ruled(NamedTuple):
 
     @property
     def is_unsolved(self) -> bool:
-        """True if our own solution is not certified optimal. Then its scale may be wrong."""
+        """True if our own solution is not certified optimal. Then its scale may be wrong.
+
+        If exact arithmetic has judged the metric, only a solution that the time limit ended counts, because
+        judge_exactly takes the scale of an unproved solution into account.
+        """
         status = self.facts.reference.status
         return status is Status.TIME_LIMIT or (status is not Status.CONVERGED and self.exact is None)
 
@@ -388,7 +392,7 @@ class OnValue(NamedTuple):
         """True if the value differs from the objective of the given metric by more than the tolerance.
 
         The tolerance is relative to the scale of the problem. If our solution is not certified, the smaller one of this
-        scale and the scale at the metric is used.
+        scale and the scale at the metric is used. Without a metric the result is False.
         """
         if self.proof is None:
             return False

@@ -77,12 +77,12 @@ class Diagnosis(NamedTuple):
 
     times: the relative gap in the user's problem, divided by the smallest relative gap that was found in another
     problem. Problems do not count if a number in them was fitted to the metric, or if they were chosen from several
-    because they fit the metric. None if no clearly smaller gap was found. unlisted: why the problem with this gap is
-    not listed, as a clause.
+    because they fit the metric. None if no clearly smaller gap was found. unlisted: why the problem with the smallest
+    gap is not listed, as a clause.
 
     projected: True if the metric is not allowed; then `times` is about the nearest allowed one.
 
-    fitted: a sentence on the fitted number with the smallest gap, if that is too large for a name.
+    fitted: a sentence on the fitted number with the smallest gap, if its gap is small, but not small enough for a name.
     """
 
     named: tuple[str, ...] = ()
@@ -104,6 +104,8 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
     """Return which other problems explain the candidate.
 
     The zero metric and the prior have no explanation: the data have no effect on them, so every match would be luck.
+    The result is empty for them, without a candidate, and for a metric with too large or too small entries
+    (`answer_of_many`).
 
     optimum: our own solution of the user's problem, if it is known. seconds: the processor time of our own solve, which
     limits the time of the search.
@@ -197,11 +199,11 @@ def told(
 ) -> Diagnosis:
     """Choose, from the explanations `found`, those that the report names or lists.
 
-    own: the gap in the user's problem. tol: the tolerance. p: the number of free numbers in the metric (`numbers`).
+    own: the gap in the user's problem; inf if the metric is not allowed. tol: the tolerance. p: the number of free
+    numbers in the metric (`numbers`).
 
-    beside: the gap that takes the place of `own` if the metric is not allowed, because `own` is inf then. It is the gap
-    of the nearest allowed metric in the user's problem, and by default `own`. The rules for the nearest problems always
-    use it, the rules for names as `_gap_to_explain` states.
+    beside: the gap of the nearest allowed metric in the user's problem; default: `own`. To list the nearest problems,
+    gaps are compared with `beside`. To name a problem, its gap is compared with the result of `_gap_to_explain`.
 
     dropped: the explanations that also fit an error in a random direction, and were left out (`by_chance`).
     """
@@ -243,11 +245,11 @@ def told(
 
 
 def _gap_to_explain(each: Explanation, own: Left, beside: Left, tol: float) -> Left:
-    """Return the gap in the user's problem that the explanation `each` must make smaller.
+    """Return the gap in the user's problem with which the gap of the explanation `each` is compared before it is named.
 
-    For an allowed metric it is `own`. For a matrix that is not allowed, `own` is inf. Then it is `beside`, the gap of
-    the nearest allowed metric, if this relative gap is finite and above `tol`; else it stays inf. A slip that explains
-    why the matrix is not allowed is compared with `own` in any case.
+    own: the gap of the metric; inf if the metric is not allowed. beside: the gap of the nearest allowed metric. The
+    result is `beside` if three conditions hold. `own` is inf. The relative gap of `beside` is finite and above `tol`.
+    The explanation does not state why the matrix is not allowed. Otherwise the result is `own`.
     """
     if math.isfinite(own.share) or each.of_limits or not tol < beside.share < math.inf:
         return own
@@ -298,10 +300,8 @@ def _unlisted(best: Explanation, beside: Left, passed: bool) -> str:
 def _fitted(less: Sequence[Explanation], own: Left, tol: float, smallest: float) -> str:
     """Return a sentence on the fitted number with the smallest gap; empty if it explains little.
 
-    less: the explanations with a clearly smaller gap that errors in random directions do not fit. own: the gap in the
-    user's problem.
-
-    smallest: the smallest relative gap of an explanation without a fitted number.
+    less: the explanations with a clearly smaller gap; a random error would not have so small a gap (`luck`). own: the
+    gap in the user's problem. smallest: the smallest relative gap of an explanation without a fitted number.
     """
     limit = min(smallest, _capped_gap(own) / BETTER)
     fits = [each for each in less if each.fit and not each.slight and each.left.share < limit]
@@ -369,8 +369,10 @@ def turned(judge: Judge) -> list[FloatArray]:
     The error is the candidate minus a better metric: the optimum, or the result of the convex step if the problem is
     not convex. `TURNS` metrics have this error rotated at random. One more lies on the way from the better metric to
     the multiple of the identity with the same trace. A program that started there and stopped early returns such a
-    metric. For a metric with one free number, the list also contains twice the metric, because an explanation that fits
-    it too would fit any number.
+    metric. If the candidate is not feasible or no better metric is found, these metrics are missing.
+
+    For a metric with one free number, the list also contains twice the metric, because an explanation that fits it too
+    would fit any number.
     """
     metric = judge.asked.candidate
     if metric is None:
@@ -393,9 +395,11 @@ def turned(judge: Judge) -> list[FloatArray]:
 def by_chance(judge: Judge, each: Explanation, others: Sequence[FloatArray], times: float = NEARER) -> bool:
     """Return True if the explanation `each` fits one of the metrics `others` nearly as well as the candidate.
 
-    Then the explanation is not used. others: metrics with errors of the same size in random directions.
+    Then the explanation is not used. others: usually the metrics of `turned`. times: "nearly as well" means a relative
+    gap less than this many times that of the candidate.
 
-    times: "nearly as well" means a relative gap less than this many times that of the candidate.
+    The result is also True if the time is too short for the test. It is False if the explanation does not depend on the
+    metric. A metric without a computable gap does not count.
     """
     if each.again is None:
         return False
@@ -433,7 +437,8 @@ def _is_less(left: Left, own: Left) -> bool:
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
     """Return True if the relative gap of the explanation is small enough to name it as an exact one.
 
-    It must be at most `tol`, and at most a small share of `own`, the gap in the user's problem.
+    It must be at most `tol`, and at most 1 / `SURELY` of `own`, the gap in the user's problem. For an explanation that
+    was chosen to fit the metric, `FITTED` takes the place of 1 / `SURELY`. The explanation must also meet `_is_less`.
     """
     part = FITTED if _is_chosen(each) else 1 / SURELY
     return _is_less(each.left, own) and each.left.share <= min(tol, part * _capped_gap(own))

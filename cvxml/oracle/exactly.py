@@ -1,8 +1,9 @@
 """The verdict on a metric in exact arithmetic: no allowance for rounding is needed.
 
-`check` calls it for exact=True. Exact arithmetic does not judge the given matrix, but the psd matrix M M^T next to it,
-with a factor M computed from the given matrix. The exact interval has the objective of M M^T and a lower bound of the
-optimum, as fractions. The candidate is the given matrix.
+`check` calls it for exact=True. The candidate is the given matrix. If it is psd only up to rounding, exact arithmetic
+judges the psd matrix M M^T next to it, with a factor M computed from the given matrix. If it is exactly psd, most
+methods judge it itself; here it is called M M^T too. The exact interval has the objective of M M^T and a lower bound of
+the optimum, as fractions.
 """
 
 from __future__ import annotations
@@ -37,10 +38,14 @@ class ExactJudgement(NamedTuple):
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
     """Judge in exact arithmetic whether the gap of `candidate` (d, d) is at most the tolerance times the scale.
 
-    The candidate must be psd to the tolerance of feasibility. The scale is that of our own solution `reference`, if
-    exact arithmetic certifies this solution. Otherwise `reference` may be far from the optimum, and its scale may be
-    wrong. Then the gap must also be at most the tolerance times the candidate's own scale. And the candidate is refuted
-    only if `reference` is better by more than the larger of these two limits.
+    The candidate must be psd to the tolerance of feasibility. The scale is that of our own solution `reference`; for a
+    method with SCALE = "candidate" it is the candidate's own.
+
+    If exact arithmetic does not certify `reference`, it may be far from the optimum, and its scale may be wrong. Then
+    the gap must also be at most the tolerance times the candidate's own scale. And the candidate is refuted only if
+    `reference` is better by more than the larger of these two limits.
+
+    Raises Unproved if exact arithmetic finds no interval for the candidate or for `reference`.
     """
     module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)

@@ -220,7 +220,10 @@ def _has_no_scale(gap: Callable[[float], float], share: float, question: Questio
 
 
 def _is_number(other: OtherProblem, base: OtherProblem, metric: FloatArray) -> bool:
-    """Return True if the two problems differ only in a number: a parameter, or a factor of the metric."""
+    """Return True if the problems `other` and `base` differ only in numbers: parameters, or a factor of the metric.
+
+    metric: the metric that is judged in `base`.
+    """
     if other.X is not base.X or other.y is not base.y or (other.method or base.method) != base.method:
         return False
     changed = [value for name, value in other.params.items() if value is not base.params.get(name)]
@@ -302,9 +305,9 @@ def two_misreadings(
 ) -> Iterator[Explanation]:
     """Yield the explanations by two misreadings at once.
 
-    The first one alone must give the metric a relative gap of at most `part`; the second one is any other. A misreading
-    with a choice among several lists is not the second one, because the choice would be fitted again for each first
-    one. read: the explanations by single misreadings, by name.
+    The first one alone must give the metric a relative gap of at most `part`; of these, `_partly` chooses a few. The
+    second one is any other, except those that choose the likeliest of several lists. Such a choice for each first
+    misreading would fit most metrics. read: the explanations by single misreadings, by name.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for first, base, fitted, number in _partly(judge, metric, read, part):
@@ -325,9 +328,12 @@ def _partly(
 ) -> Iterator[tuple[Misreading, OtherProblem, int, bool]]:
     """Yield the misreadings that explain `metric` in part: its relative gap in their problems is at most `part`.
 
-    The smallest gap comes first. Each misreading comes with its problem, the number of fitted numbers in this problem,
-    and whether it differs from the user's problem only in a number. Misreadings that solve the problem of another
-    method are left out. read: the explanations by single misreadings, by name.
+    Among all misreadings in `read`, only the `MAX_COMBINED` ones with the smallest gaps are considered, the smallest
+    gap first. Each one comes with its problem, the number of fitted numbers in this problem, and whether it differs
+    from the user's problem only in numbers. Misreadings that solve the problem of another method are left out. The
+    fields `several` and `left` of `Misreading` state problems without `problem`; these are left out too.
+
+    read: the explanations by single misreadings, by name.
     """
     for name in sorted(read, key=lambda name: read[name].left.share)[:MAX_COMBINED]:
         misreading = get(judge.method).MISREADINGS[name]
@@ -388,7 +394,8 @@ def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanati
 def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
     """Return the explanation that a multiple of `metric` is optimal for another value of the weight `name`.
 
-    The value is the one at which the best multiple has the smallest gap. Returns None if no value gives a small gap.
+    The value is the one at which the best multiple has the smallest gap. Returns None if no value gives a small gap, or
+    if the user's value is 0 or at its upper limit.
     """
     module = get(judge.method)
     most, asked = module.WEIGHTS[name], float(getattr(judge.given, name))
@@ -439,7 +446,7 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
     The gap is convex in the two weights, and the slope for each weight gives the gradient. If the tangent plane at some
     values shows that the gap is large at all values of the weights, there is no explanation, and the function raises
     ValueError. Here "large" is relative to the scales at the values tried. The scale at other values may be larger, but
-    no verdict depends on this.
+    no verdict depends on this. The function also raises ValueError if one of the user's weights is 0.
     """
     asked = [float(getattr(judge.given, name)) for name in pair]
     if min(asked) <= 0:
@@ -500,7 +507,8 @@ def _at_best(
 ) -> tuple[OtherProblem, Explanation] | None:
     """Return `base` with the value of the weight `name` that gives `metric` the smallest gap, and the explanation.
 
-    Returns None if the gap is large at every value.
+    Returns None if the gap is large at every value or cannot be computed, or if the value in `base` is 0 or at its
+    upper limit.
     """
     most = get(judge.method).WEIGHTS[name]
     at = partial(judge.tried, metric, base, name)
@@ -538,7 +546,10 @@ def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield the explanations by slips in writing down the metric, for example the transform L in place of L^T L."""
+    """Yield the explanations by slips in writing down the metric, for example the transform L in place of L^T L.
+
+    If 0 or the prior is nearly optimal, there are none: if 0 is, all small multiples and transforms have small gaps.
+    """
     try:
         # if 0 is nearly optimal, all small multiples and transforms of a metric have small gaps
         if judge.nothing_is_optimal():

@@ -42,9 +42,13 @@ def table() -> dict[str, Measured]:
 def expected(case: Case, report: Report) -> str:
     """Return a sentence with the measured gap for an answer that may be unconverged; "" for any other answer.
 
-    An answer may be unconverged if five conditions hold. It is a metric. A better metric is known. No known mistake
-    explains it. A claimed objective, if given, is the objective of the metric. Its relative gap is at most that of the
-    plain program after the fewest steps. report: the result of `check` on the answer.
+    An answer may be unconverged if four conditions hold. It is refuted or close, and a better metric is known. No known
+    mistake explains it or is listed as nearest. A claimed objective, if given, is the objective of the metric. Its
+    relative gap is at most that of the plain program after the fewest steps. For a matrix that is not a metric, this
+    gap is that of its projection.
+
+    The result is also "" if `first_order.csv` has no gap for the inputs of the case. report: the result of `check` on
+    the answer.
     """
     row = table().get(case.id)
     share = report.rel_gap

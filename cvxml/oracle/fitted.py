@@ -225,10 +225,11 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
 
 
 def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any]) -> Fitted:
-    """Return data, parameters and metric of an estimator of another package; the parameters keep their names there.
+    """Return data, parameters and metric of an estimator of another package, as a `Fitted` of foreign.py.
 
-    foreign.py translates them. given: inputs that the estimator does not keep, by the names of cvxml. Raises ValueError
-    if the estimator is not known or not fitted, or if X does not fit its metric.
+    The parameters keep their names in that package; `question` of foreign.py translates them. given: inputs that the
+    estimator does not keep, by the names of cvxml. Raises ValueError if the estimator is not known or not fitted, or if
+    the points X and the metric differ in the number of features.
     """
     package, learner = _known(estimator)
     params, metric = _params(estimator), _metric(estimator)
@@ -263,7 +264,10 @@ def _known(estimator: Any) -> tuple[str, str]:
 
 
 def _class(estimator: Any) -> tuple[str, str] | None:
-    """Return the package and the name of the first known class among the estimator's own and its base classes."""
+    """Return the package and the name of the first known class among the estimator's own and its base classes.
+
+    None if none of these classes is known.
+    """
     for kind in type(estimator).__mro__:
         package = PACKAGES.get(kind.__module__.split(".")[0])
         if package and (package, kind.__name__.removesuffix("_Supervised")) in METHODS:
@@ -314,7 +318,8 @@ def _as_metric_learn(
     """Return points, labels and the arguments of `check` from the inputs of a learner of metric-learn.
 
     learner: the name of its class. X, y: what its `fit` got. given: the arguments of `check` that are known already.
-    Raises ValueError if the learner drew its lists at random, or if X or y have a wrong form.
+    Raises ValueError if the learner drew its lists at random and they are not in `given`, or if X or y have a wrong
+    form.
     """
     kind, supervised = learner.removesuffix("_Supervised"), learner.endswith("_Supervised")
     if kind == "ITML" and hasattr(estimator, "bounds_"):

@@ -115,7 +115,8 @@ def _lmnn(
     """Return a function that maps a fitted LMNN to `method` and its parameters.
 
     mu: computes the weight of the push term from the learner's parameters. rank, k: the learner's names for the largest
-    rank and the number of targets. Targets are the nearest neighbours, unless they are given.
+    rank and the number of targets. Targets are the nearest neighbours, unless they are given. The function raises
+    ValueError for a learner with a largest rank below the number of features, because its problem is not convex.
     """
 
     def known(fitted: Fitted) -> Known:
@@ -142,7 +143,8 @@ def _of_rank(method: str, rank: str = "n_components", **also: Any) -> Callable[[
 def _by_labels(method: str, *names: str) -> Callable[[Fitted], Known]:
     """Return a function that maps a convex learner of pyDML to `method` and its parameters.
 
-    names: the parameters, which have the same names in pyDML and in cvxml.
+    names: the parameters, which have the same names in pyDML and in cvxml. The function raises ValueError for a learner
+    whose parameter "num_dims" is below the number of features, because its problem is not convex.
     """
 
     def known(fitted: Fitted) -> Known:

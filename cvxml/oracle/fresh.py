@@ -1,8 +1,9 @@
 """Draw new problems from a seed: the golden cases with other points, so that stored answers do not fit.
 
 A case keeps its labels, its parameters and its lists of neighbours, pairs or triplets. Normal noise is added to each
-entry of X. Its standard deviation is `SPREAD` times that of the feature. Our own solver solves each new problem, and
-the problem is kept if the solution is certified. `check` then judges the answers, as for the golden cases.
+entry of X. Its standard deviation is `SPREAD` times that of the feature, or `SPREAD` for a constant feature. Our own
+solver solves each new problem, and the problem is kept if the solution is certified. `check` then judges the answers,
+as for the golden cases.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ def _fresh(seed: int, case: Case) -> Case:
 def _points(stream: random.Random, X: Any) -> list[list[float]]:
     """Return the points X (n, d) with noise, as rounded decimals.
 
-    stream: the source of the noise. Let s be the standard deviation of a feature before the noise. The feature is
-    rounded to `DIGITS` decimal places after the first nonzero digit of s.
+    stream: the source of the noise. Let s be the standard deviation of a feature before the noise, or 1 for a constant
+    feature. The feature is rounded to `DIGITS` decimal places after the first nonzero digit of s.
     """
     sizes = [float(size) or 1.0 for size in np.std(np.array(X, dtype=float), axis=0)]
     decimals = [DIGITS - math.floor(math.log10(size)) for size in sizes]

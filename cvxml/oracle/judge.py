@@ -46,9 +46,12 @@ TOO_LATE = "no time is left for another solve"
 class Left(NamedTuple):
     """The gap of a metric in a problem: share, relative to the scale, and gap, absolute (None if it is not known).
 
-    unique: True if the optimum of the problem is unique. nothing: the relative gap of the zero metric, of a small
-    metric, or of the prior in the same problem. The share must be clearly smaller, because in some problems every
-    metric near one of these has a small gap.
+    unique: True if the optimum of the problem is unique.
+
+    nothing: the relative gap, in the same problem, of a metric that needs no fit to the data; inf if it is not
+    computed. This metric is 0 or the prior, whichever has the smaller gap. If the problem is not convex, or if
+    `Misreading.left` computes the gap, it is `SHRUNK` times the metric. The share must be clearly smaller than
+    `nothing`, because in some problems every metric near this one has a small gap.
     """
 
     share: float
@@ -147,8 +150,10 @@ class Judge:
     def left(self, metric: FloatArray, other: OtherProblem | None = None) -> Left:
         """Return the gap of `metric` in the problem `other`, by default the user's problem.
 
-        The lower bound comes from our own dual variables. The result is `NOTHING_KNOWN`, a relative gap of inf, if
-        `metric` is 0 or not feasible, if double precision cannot decide, or if the scale is nearly 0.
+        If `other` has a metric of its own, that metric is judged instead. The lower bound comes from our own dual
+        variables. The result is `NOTHING_KNOWN`, a relative gap of inf, in four cases: the metric is 0, it is not
+        feasible, double precision cannot decide, or the scale is nearly 0. Raises TakesTooLong if the time is over
+        before a solution.
         """
         other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
@@ -230,8 +235,8 @@ class Judge:
     def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
         """Return the gap of `metric` in `base` with the value `weight` of the weight `name`, and the slope of this gap.
 
-        The result also has the scale and the rounding error, in the form that the search for the best weight takes
-        (weights.py).
+        If `base` has a metric of its own, that metric is judged instead. The result also has the scale and the rounding
+        error, in the form that the search for the best weight takes (weights.py).
         """
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
@@ -256,10 +261,11 @@ class Judge:
         return module.certify(given, module.matrix(given, metric), dual)
 
     def certain(self, metric: FloatArray) -> Left:
-        """Return the proved gap of `metric` in the user's problem: its objective minus that of our solution.
+        """Return the gap of `metric` in the user's problem that is proved: its objective minus that of our solution.
 
-        The gap to our lower bound may be too large, because our solution may be rough. So the gap of our solution is
-        subtracted.
+        This is the gap of `metric` to our lower bound, minus the gap of our solution to the same bound. The first of
+        them alone may be too large, because our solution may be rough. If the problem is not convex, the result is that
+        of `left`.
         """
         left = self.left(metric)
         if left.gap is None or left.gap == 0 or self.claim == "stationary":
@@ -269,9 +275,10 @@ class Judge:
         return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
     def projected(self, metric: FloatArray) -> Left:
-        """Return the gap of the nearest allowed metric in the user's problem.
+        """Return the gap of the nearest allowed metric in the user's problem; `NOTHING_KNOWN` if it cannot be computed.
 
-        metric: a matrix (d, d) that is not allowed.
+        metric: a matrix (d, d) that is not allowed. It is projected to the psd cone, and `Method.allowed` then makes it
+        satisfy the other constraints.
         """
         try:
             return self.certain(get(self.method).allowed(self.given, project_psd(metric)))
@@ -279,7 +286,10 @@ class Judge:
             return NOTHING_KNOWN
 
     def nothing_is_optimal(self) -> bool:
-        """Return True if the zero metric is nearly optimal in the user's problem (relative gap at most `LOOSE`)."""
+        """Return True if the zero metric, or the prior of the method, is nearly optimal in the user's problem.
+
+        This means a relative gap of at most `LOOSE`. The result is False if the problem is not convex.
+        """
         if self.claim == "stationary":
             return False
         module, size = get(self.method), get(self.method).metric_size(self.given)
@@ -364,8 +374,10 @@ def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution
 def _share(proof: Certificate, tol: float) -> Left:
     """Return the gap of the convex step at a metric, from its certificate; without a step, the first-order residual.
 
-    proof: the certificate of the metric. tol: the user's tolerance. The residual is relative to the scale. The result
-    is `NOTHING_KNOWN`, a relative gap of inf, if double precision cannot decide at this tolerance.
+    proof: the certificate of the metric. tol: the user's tolerance. The residual is relative to the scale.
+
+    The result is `NOTHING_KNOWN`, a relative gap of inf, in three cases. The metric is not feasible or has an infinite
+    objective. The scale is nearly 0. Double precision cannot decide at this tolerance.
     """
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):

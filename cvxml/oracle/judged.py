@@ -1,8 +1,8 @@
 """Collect the data that a report needs to say which predictions are certain (core/predictions.py).
 
-A prediction, such as the vote of the nearest neighbours, is certain if all metrics of the region make it. The region is
-the set of all metrics with an objective at most that of the judged metric. It contains the optimum. The candidate is
-the metric that the user gave.
+The candidate is the metric that the user gave. The region is the set of all metrics with an objective at most that of
+the candidate, so it contains the optimum. A prediction, such as the vote of the nearest neighbours, is certain if all
+metrics of the region make it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from cvxml.solvers.family_method import FamilyMethod
 
 
 def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSubject | None:
-    """Return the points, classes and metric of a candidate, and its region (module docstring).
+    """Return the points, their classes, the candidate, and a function that computes its region (module docstring).
 
-    Returns None for a local metric (at a query), and for points without classes. asked: the arguments of `check`.
-    proof: the candidate's certificate. beside: the metric (d, d) of our own solution.
+    Returns None without a candidate, for a local metric (at a query), and for points without classes. asked: the
+    arguments of `check`. proof: the candidate's certificate. beside: the metric (d, d) of our own solution.
     """
     if asked.candidate is None or asked.y is None or asked.params.get("query") is not None:
         return None
@@ -52,9 +52,9 @@ class Unattained(NamedTuple):
     affordable: int = 0
 
     def closer(self, query: int, a: int, b: int) -> bool:
-        """Return whether point a is proved nearer to the point `query` than point b is: always False here.
+        """Return whether all metrics of the region are proved to have point a nearer to `query` than point b.
 
-        The proof would need an optimum, and no metric attains it.
+        query, a, b: indices of points. The result is always False, because nothing is known about this region.
         """
         return False
 
@@ -63,13 +63,13 @@ class Unattained(NamedTuple):
 
 
 def _region(method: str, given: Any, metric: FloatArray, dual: Dual, beside: FloatArray) -> Region | None:
-    """Return the region of a candidate, the metric (d, d), or None if no region can be computed.
+    """Return the region of a candidate; `Unattained` if no metric attains the infimum; None if no region is known.
 
-    A region exists if the method belongs to the family of core problems (a regularizer plus losses of distances), and
-    if its metric acts on the points X themselves.
+    A region is known if the problem is a regularizer plus losses of distances, and if these are distances of the points
+    X themselves, not of transformed points.
 
-    given: the checked inputs. dual: the dual variables of the candidate's certificate. beside: the metric (d, d) of our
-    own solution.
+    method: the id of the method. given: the checked inputs. metric: the candidate (d, d). dual: the dual variables of
+    its certificate. beside: the metric (d, d) of our own solution.
     """
     module = get(method)
     if never := module.unattained(given):

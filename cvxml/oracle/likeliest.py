@@ -1,10 +1,13 @@
-"""Choose the problem that a metric most likely solves, from several problems, mostly without a solver.
+"""Choose the problem that a metric most likely solves, from several problems, with at most a few solves.
 
-In each problem we try a few other metrics: the optimum of the user's problem, multiples of the candidate and of that
-optimum, and mixtures of both. We also try small random changes of the candidate. If one of them has a lower objective,
-the candidate does not solve that problem, and the improvement is a lower bound of its gap. The problem with the
-smallest improvement is the likeliest. If several problems share the smallest improvement, at most `MAX_TIES_SOLVED` of
-them are solved.
+The candidate is the metric that the user gave. In each problem we compute the objectives of a few other metrics: the
+optimum of the user's problem, multiples of the candidate and of that optimum, and mixtures of both. We also try small
+random changes of the candidate. If one of them has a lower objective, the candidate is not optimal in that problem. The
+improvement of a problem is the largest such decrease, relative to the objective. The problem with the smallest
+improvement is the likeliest. At most `MAX_TIES_SOLVED` problems with the smallest improvement are solved.
+
+In all functions, `judge` (judge.py) computes gaps, stores our solutions, and has the optimum of the user's problem. An
+`OtherProblem` (core/misreading.py) holds the inputs of a problem.
 """
 
 from __future__ import annotations
@@ -29,10 +32,11 @@ SMALLEST = 1e-300  # least divisor, so that a relative improvement of 0 is defin
 
 
 class Improvement(NamedTuple):
-    """How much lower the objective is at the metrics tried than at the candidate, relative to the objective.
+    """How much lower the objective of one problem is at the metrics tried than at the candidate.
 
-    best: for the best of the metrics tried; 0 if all are worse. optimum: for the optimum of the user's problem;
-    negative if this metric is worse. A smaller tuple makes it likelier that the candidate solves the problem.
+    Both numbers are relative: the difference is divided by the larger absolute value of the two objectives. best: for
+    the best of the metrics tried; 0 if it is at most `SAME`. optimum: for the optimum of the user's problem; negative
+    if it is worse here. A smaller tuple makes it likelier that the candidate solves the problem.
     """
 
     best: float  # improvement of the best tried metric; 0 if all are worse
@@ -40,14 +44,15 @@ class Improvement(NamedTuple):
 
 
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) -> OtherProblem | None:
-    """Return the problem with the smallest improvement, or None if the improvement is above `FAR` in every problem.
+    """Return the problem in which the candidate `metric` (d, d) has the smallest improvement (module docstring).
 
-    others: the problems. Their number is stored in the field `choices` of the result. The result is None too if the
-    time limit is over.
+    others: the problems. Their number is stored in the field `choices` of the result. Problems that do not allow the
+    candidate are skipped. Returns None if the improvement is above `FAR` in all other problems, or if the time limit is
+    over.
 
-    If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the proved
-    gaps decide. If more problems have it, those are solved in which the optimum of the user's problem is worst. For
-    example, if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
+    Up to `MAX_TIES_SOLVED` problems with the smallest improvement are solved, and the one with the smallest relative
+    gap is returned. If more problems share it, those are solved in which the optimum of the user's problem is worst.
+    For example, if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
     """
     found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
@@ -79,13 +84,15 @@ def _left(judge: Judge, metric: FloatArray, other: OtherProblem) -> float:
 def improvement(
     judge: Judge, metric: FloatArray, other: OtherProblem, enough: float = math.inf
 ) -> Improvement:
-    """Return the improvement of the tried metrics (module docstring) on `metric` in the problem `other`.
+    """Return the improvement of the tried metrics (module docstring) on the candidate `metric` in the problem `other`.
 
-    The search ends at an improvement above `enough`. If we have solved `other`, only our solution is tried, because no
-    metric is clearly better. The improvement is a lower bound of the relative gap of `metric`, if that gap is below 1.
-    The reason is that the improvement is divided by the objective, and the gap by the scale, which is not larger.
+    If `other.metric` is given, this form of the candidate replaces `metric`. The search ends at an improvement above
+    `enough`. If we have solved `other`, only our solution and the optimum of the user's problem are tried.
 
-    Raises ValueError if `metric` is not feasible for the problem.
+    A relative gap of the candidate below 1 is at least the improvement `best`. Both numbers of the result are inf if
+    the objective of the candidate is inf. `optimum` is 0 if the optimum of the user's problem has another shape.
+
+    Raises ValueError if the problem does not allow the candidate.
     """
     module, given = get(other.method or judge.method), judge.inputs(other)
     M = module.metric(given, metric if other.metric is None else other.metric)
@@ -113,8 +120,8 @@ def improvement(
 def left_unless_improved(judge: Judge, metric: FloatArray, other: OtherProblem) -> Left:
     """Return the gap of `metric` in `other`, or `NOTHING_KNOWN` if a better metric shows that it is too large.
 
-    A gap above `judge.enough` is too large to be of use, so it is not computed. The better metric is our solution of
-    `other`, or a metric that `improvement` tries.
+    A relative gap above `judge.enough` is too large to be of use. If a metric that `improvement` tries proves such a
+    gap, the problem is not solved. Problems that are not convex are judged without this test.
     """
     if judge.claim == "optimal" and judge.enough < 1:
         try:

@@ -17,8 +17,9 @@ def of_all(reports: list[Report]) -> Report:
     """Return one report on all queries, with their worst verdict (in order: refuted, close, inconclusive, certified).
 
     Objectives, bounds and gaps are sums over the queries. rel_gap is the largest one. The radius, which bounds the
-    distance to the optimum, is the square root of the sum of squares. If the report of the worst query has a witness (a
-    better metric), it is kept, and a note names the query.
+    distance to the optimum, is the square root of the sum of squares. Notes and diagnoses are joined; `exact` and
+    `judged` are None. The reasons count the verdicts and list the queries that are not certified. All other fields are
+    those of the query with the worst verdict. If it has a witness (a better metric), a note names this query.
     """
     order = {Verdict.REFUTED: 3, Verdict.CLOSE: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
     worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))

@@ -17,8 +17,9 @@ def compare(content: dict[str, Any], answer: Any) -> str:
     """Return a sentence on the first difference between `answer` and the case; empty if they agree.
 
     answer: {name of an array: its value}, as the program under test gave it. content: the stored case. Its "answer" has
-    the right arrays. Arrays named in "sets" are lists of indices in any order. All other arrays are numbers; the
-    allowed error is "tolerance" times the largest absolute number of the array, or times 1 if this is larger.
+    the right arrays. An array named in "sets" is a list of lists of indices, for example the neighbours of each point;
+    the order within each inner list is free. All other arrays hold numbers. The allowed error is "tolerance" times the
+    largest absolute number of the right array, or "tolerance" if this number is below 1.
     """
     if not isinstance(answer, dict):
         return 'the answer has no "answer" with the numbers of the part'

@@ -1,6 +1,6 @@
 """Find the metric learner in a fitted Pipeline or search of scikit-learn, and the points that the learner got.
 
-The names of the classes and of their base classes identify them, so scikit-learn is not imported here.
+A Pipeline or a search is recognised by the names of its class and base classes, so scikit-learn is not imported here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Learns = Callable[[Any], bool]  # whether an estimator is a metric learner that 
 class Found(NamedTuple):
     """A metric learner, the points that it got, and the steps that lead to it.
 
-    X: the points after the steps before the learner. path: the names of the steps that contain the learner, outermost
-    first; empty if the learner was given itself.
+    X: the points after the steps before the learner; None if no points were given. path: the names of the steps that
+    contain the learner, outermost first, with "best_estimator_" for a search; empty if the learner was given itself.
 
     before: the fitted steps that transformed the points, in their order.
     """
@@ -66,7 +66,7 @@ def found(estimator: Any, X: Any, learns: Learns) -> Found:
 
 @contextmanager
 def named(*path: str) -> Iterator[None]:
-    """In this context, put the names in `path`, the steps of a Pipeline, in front of the message of a ValueError."""
+    """In this context, put the steps in `path` in front of the message of a ValueError, for example "step 'pca': "."""
     try:
         yield
     except ValueError as error:

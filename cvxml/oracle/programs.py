@@ -45,9 +45,9 @@ class Surroundings:
 
     time_limit: seconds for each case. memory_limit: GB (1e9 bytes) of data for each process; enforced on Linux only.
 
-    env: names of environment variables that the program gets besides those in `KEPT`, such as PATH. workdir: the folder
-    in which the program runs. None means a new empty folder, which is also HOME and TMPDIR and is removed after each
-    case.
+    Each case gets a new empty folder, which is HOME and TMPDIR of the program and is removed after the case. workdir:
+    the folder in which the program runs; None: this empty folder. env: names of environment variables that the program
+    gets in addition to those in `KEPT`, for example "MY_LICENSE".
 
     Raises ValueError for limits that are not positive, a variable that is not set, or a folder that does not exist.
     """
@@ -67,7 +67,7 @@ class Surroundings:
             raise ValueError(f"workdir: {self.workdir!r} is not a folder; name an existing folder, such as .")
 
     def variables(self, folder: str) -> dict[str, str]:
-        """Return all environment variables of a program; `folder` is its empty folder."""
+        """Return all environment variables of a program. folder: the new empty folder of the case, used as HOME."""
         given = {name: os.environ[name] for name in (*KEPT, *self.env) if name in os.environ}
         if not {"LANG", "LC_ALL", "LC_CTYPE"} & given.keys():
             given["LANG"] = "C.UTF-8"
@@ -76,7 +76,9 @@ class Surroundings:
     def command(self, words: Sequence[str]) -> list[str]:
         """Return the command with the full path of its program.
 
-        Without a workdir, every other word that names an existing file also becomes a full path.
+        words: the program and its arguments. With a workdir, a relative path of the program starts there. Without a
+        workdir, every argument that names an existing file also becomes a full path, because the program runs in an
+        empty folder. Raises ValueError if `words` is not a list, or if there is no such program.
         """
         if isinstance(words, str) or not words:
             raise ValueError(
@@ -214,16 +216,13 @@ def _supervised(words: list[str], files: Files, folder: str, within: Surrounding
 
 
 def _wait(process: subprocess.Popen[bytes], files: Files, time_limit: float) -> int | None:
-    """Return the exit code, or None if the time limit ended first.
+    """Return the exit code of `process`, or None if it still runs after `time_limit` seconds.
 
-    Raises _TooMuch if the program writes too much, also into the file of its standard input.
+    files: the standard input, output and error. Raises _TooMuch if the program writes too much into one of them.
     """
     deadline = time.perf_counter() + time_limit
-    limits = (
-        max(MOST_BYTES, _size(files[0])),
-        MOST_BYTES,
-        MOST_BYTES,
-    )  # the question may be longer than an answer
+    # the question, in the file of the standard input, may be longer than an answer
+    limits = max(MOST_BYTES, _size(files[0])), MOST_BYTES, MOST_BYTES
     pause = 0.005
     while time.perf_counter() < deadline:
         try:

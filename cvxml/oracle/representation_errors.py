@@ -54,11 +54,11 @@ def slips(
 ) -> Iterator[Slip]:
     """Yield the slips that a metric (d, d) may have. The caller tests if the corrected metric is optimal or stationary.
 
-    components: (m, d) if the user gave the transform and not the metric. better: a good metric (d, d), to which a
-    missing factor is fitted.
+    components: (m, d) if the user gave the transform and not the metric. better: our own metric (d, d). If the metric
+    lacks a factor, the factor is fitted to `better` by least squares.
 
-    claim: "optimal" or "stationary", the word for the sentences. allowed: `Method.allowed`, which scales a metric to
-    the budget of the method, if it has one.
+    claim: "optimal" or "stationary", the word for the sentences. allowed: `Method.allowed`, which makes a metric that
+    satisfies the constraints of the method, for example a budget.
     """
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:

@@ -186,7 +186,11 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
 
 
 def params_of(saved: SavedSolution) -> dict[str, Any]:
-    """Return the parameters in the file. Neighbour lists take the place of `n_neighbors` and `neighborhood`."""
+    """Return the parameters of the problem in the file, for `Method.instance`.
+
+    If the method uses neighbour lists, those of the file replace `n_neighbors` and `neighborhood`. Raises ValueError
+    for a parameter that the method does not have, and for neighbour lists if the method uses none.
+    """
     params, known = dict(saved.params), get(saved.method).PARAMETERS
     if "neighbors" in known:
         params = {k: v for k, v in params.items() if k not in ("n_neighbors", "neighborhood")}
@@ -200,13 +204,13 @@ def params_of(saved: SavedSolution) -> dict[str, Any]:
 def _as_named(
     saved: SavedSolution, given: Any, params: dict[str, Any], derived: list[str], reason: str
 ) -> tuple[Verdict, str]:
-    """Return the verdict and the reason for a file with a valid proof, from a comparison of its fields.
+    """Return the verdict and its reason for a file with a valid proof, after a test that its fields agree.
 
-    Certified: the problem that the proof is about follows from the fields of the file. Refuted: a list or number in the
-    file does not follow from the other fields. Inconclusive: it does not, but the difference may come from another
-    version of a library. given: the checked inputs of the proved problem, made from params.
+    The test computes the lists and numbers again that follow from other fields. Certified: all of them agree. Refuted:
+    one of them differs. Inconclusive: one of them differs, but another version of a library may compute another value.
 
-    derived: the parameters to compute again from other fields. reason: the reason if the file is certified.
+    params: the parameters of the proved problem (`params_of`). given: its checked inputs. derived: the parameters to
+    compute again (`_derived`). reason: the reason if the file is certified.
     """
     of = get(saved.method)
     if not _lists_are_as_claimed(saved, params):
@@ -231,7 +235,7 @@ def _derived(saved: SavedSolution) -> list[str]:
     """Return the names of the parameters to compute again from other fields.
 
     These are the names in the field `derived` of the file, and the lists that n_neighbors determines. Raises ValueError
-    if `derived` holds a name that this method cannot compute.
+    if `derived` holds a name that the method cannot compute, or that the parameters of the file lack.
     """
     can, listed = get(saved.method).DERIVED, saved.derived or ()
     for name in listed:
@@ -246,9 +250,10 @@ def _derived(saved: SavedSolution) -> list[str]:
 
 
 def _unsaid(saved: SavedSolution) -> str:
-    """Return the clause that is added to the reason for a file of cvxml 0.2; empty for later versions.
+    """Return a clause for the reason if lists of a file of cvxml 0.2 could not be tested; otherwise an empty text.
 
-    Such a file does not record which of its lists were computed and which were given, so they are taken from the file.
+    Such a file does not record which of its lists were computed and which were given, so all count as given. Later
+    versions record it in the field `derived`.
     """
     if saved.derived is not None:
         return ""
@@ -272,9 +277,10 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
 
 
 def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
-    """Return the name of a stored number that differs from that of the proved problem; empty if all numbers agree.
+    """Return the name of a parameter in the file that differs from the proved problem; empty if all agree.
 
-    params: the parameters of the proved problem.
+    Parameters that are lists or dicts are not compared here. params: the parameters of the proved problem, as
+    `Method.stored` returns them.
     """
     for name in params.keys() - BY_LISTS:
         pair = params[name], saved.params[name]
@@ -315,10 +321,12 @@ def _evidence(proof: Certificate) -> tuple[str, str]:
 
 
 def upper(proof: Certificate) -> float:
-    """Return an upper bound of the exact relative gap, rounding included.
+    """Return an upper bound of the exact relative gap: 1.01 times the sum of gap and rounding, over the scale.
 
-    If the proof consists of first derivatives, this bounds the first-order gain relative to the scale instead. inf if
-    the scale is 0 and the gap plus rounding is not.
+    With the factor 1.01 the number is still a bound after it was printed with three digits. A certificate of a convex
+    step gives the relative gap of the step. If the proof consists of first derivatives, the first-order gain replaces
+    the gap. For local metrics the result is the largest bound of all queries. It is inf if the scale is 0 and the sum
+    of gap and rounding is not.
     """
     if proof.parts:
         return max(map(upper, proof.parts))

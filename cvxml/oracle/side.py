@@ -1,23 +1,24 @@
 """Write the side file of a saved solution, from which validation/verified/ proves an interval for the optimum.
 
 The side file is the JSON that `cvxml certify FILE --side SIDE.json` writes. The verified checker, a program with a
-proof that Coq checked, reads the data, lists and parameters from the saved file itself. The side file adds dual
-variables as integers over one denominator (fields "prices" and "over"), and vectors with squares that prove a matrix
-psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result.
+proof that Coq checked, reads the data, lists and parameters from the saved file itself. The side file adds the dual
+variables (field "prices"), as integers over one denominator (field "over"). It also adds lists of vectors u. A sum of
+matrices u u^T is psd: one such sum replaces the metric, another one proves the regularizer's part of the lower bound.
+The checker verifies every entry, so a wrong entry cannot lead to a wrong result.
 
-The dual variables are those that exact arithmetic (family/theorem/exact.py) has made feasible. So the interval equals
-that of `certify --exact` to the last digit, with these exceptions:
+The dual variables are those that exact arithmetic (family/theorem/exact.py) has made feasible. So the checker's
+interval equals that of `certify --exact` to the last digit, except for these methods:
 
-- The entries for the tree of gerrymandering (methods/ssvm/exact_tree.py), for GLML (methods/glml/rational.py) and the
-  logarithms of MCML, BoostMetric and LDML (logarithms.py) are rounded outward.
-- NCA (side_nca.py) also has rational numbers below the weights of its convex step.
-- The checker itself rounds the roots of MMC outward.
-- GMML has the matrix F = S Y (`_of_mean`) in place of its dual variable Y.
-- ITML, SDML and LSML have logarithms of determinants (side_logdet.py).
+- MCML, BoostMetric and LDML (logarithms.py), and ITML, SDML and LSML (side_logdet.py): logarithms are rounded outward.
+- NCA (side_nca.py): logarithms are rounded outward, and the weights of the convex step are rounded down.
+- MMC: the checker rounds square roots and reciprocals outward.
+- Gerrymandering with a tree (methods/ssvm/exact_tree.py): dual variables are rounded down. Exact mode has no tree.
+- GLML (methods/glml/rational.py): B is a matrix of floats; exact mode computes B in intervals.
+- GMML (`_of_mean`): the matrix F = S Y replaces the dual variable Y. Exact mode encloses each end in an interval.
 
-The functions of this file return entries, {name of a field: its value}. `duals` are the dual variables as fractions, A
-is the metric (d, d), and `whole` writes a number over the denominator. A family problem has a regularizer and losses of
-distances; `Family` has both.
+The functions of this file return entries, {name of a field: its value}. Most integers are written as hexadecimal texts.
+`duals` are the dual variables as fractions, and A is the metric (d, d). `whole` returns the numerator of a number over
+the denominator "over". A `Family` is a problem of a regularizer and losses of distances.
 """
 
 from __future__ import annotations
@@ -75,9 +76,9 @@ def write_side(saved: SavedSolution, path: str | Path) -> None:
 
 
 def side(saved: SavedSolution) -> dict[str, Any]:
-    """Return the input that the verified checker needs beside the saved file.
+    """Return the content of the side file for a saved solution, as plain data for JSON.
 
-    Raises ValueError if the checker does not support the method.
+    Raises ValueError if the checker does not support the method, or one of its parameters.
     """
     if saved.method not in SUPPORTED:
         raise ValueError(f"the verified checker knows {', '.join(SUPPORTED)}, not {saved.method}")
@@ -117,11 +118,11 @@ def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for MCML, with a softmax for each point i: [i, shares, logarithm of the sum at the metric].
+    """Return the entries for MCML; "prices" has an entry [i, shares, logarithm] for each point i.
 
-    The shares are a list of [k, logarithm of the dual variable of i and k, this dual variable]. The last number is the
-    logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one. The common
-    denominator "over" is also one of the weights 1 / (n_c - 1) in the mean of a class of n_c points.
+    `shares` lists [k, logarithm of a, a] for each point k with a positive dual variable a in the softmax of i. The last
+    entry is the logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one.
+    "over" is a common denominator of the dual variables and of the weights 1 / (n_c - 1), for classes of n_c points.
     """
     rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -135,10 +136,10 @@ def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]
 
 
 def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries for BoostMetric, with [i, j, l, logarithm of the dual variable, dual variable] for triplets.
+    """Return the entries for BoostMetric; "prices" lists [i, j, l, logarithm of the dual variable, dual variable].
 
     Only triplets with a positive dual variable are listed, sorted. The field "log_sum" is the logarithm of the sum of
-    exponentials at the metric, each divided by the largest one.
+    exponentials over all triplets at the metric, each divided by the largest one.
     """
     rows, regularizer = cast(Together, family.terms[0].rows), cast(Trace, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -158,8 +159,9 @@ def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for the convex step of gerrymandering at the metric.
 
-    "latent" has for each point the set h* that the step keeps fixed: the best neighbours that let its class win the
-    vote. "prices" has for each point the sets with a positive dual variable, each with this dual variable.
+    A set is a list of k neighbours of a point. "latent" has for each point the set h* that the step keeps fixed: the
+    best neighbours that let its class win the vote. "prices" has an entry [i, list of [set, dual variable]] for each
+    point i. Only sets with a positive dual variable are listed, and only points with such a set.
     """
     family, duals, latent = exact_step(p, saved.metric, saved.dual)
     over, whole = _over(duals)
@@ -179,8 +181,9 @@ def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for the global optimum of gerrymandering.
 
-    "cases" has the nodes of a tree of cases: a branch (i, j) asks whether j is in the set h* of point i, and a leaf has
-    the dual variables that prove a lower bound in its case.
+    "cases" lists the nodes of a tree of cases. A branch (i, j) asks whether j is in the set h* of point i, the set with
+    which the class of i wins the vote. The nodes with j in h* follow it, and then those without. A leaf is a dict with
+    the dual variables that prove a lower bound in its case: "prices" of sets, "exchanges", and "factor" (`_factor`).
     """
     nodes = exact_cases(p, saved.metric, saved.dual)
     norm, X = Frobenius(p.X, Fraction(2)), plane(p.X)
@@ -203,10 +206,9 @@ def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for GLML at one query: the matrix B (d, d), "trace" and "scale".
 
-    A matrix M = A^-1 is feasible if its determinant is at least 1. "trace" is a lower bound of tr M B for every
-    feasible M.
-
-    "scale" is a factor c for which c A^-1 is feasible, where A is the metric.
+    The problem is to minimise (tr M B)^2 over the feasible M, the positive definite M with determinant at least 1. For
+    the metric A, M is A^-1. "trace" is a lower bound of tr M B for every feasible M. "scale" is a factor c for which
+    c A^-1 is feasible. Both are integers over "over". Raises ValueError for more than one query.
     """
     if not p.one:
         raise ValueError(
@@ -225,7 +227,8 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
 def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one denominator.
 
-    S (d, d) is the sum of (x_i - x_j)(x_i - x_j)^T over the similar pairs, plus a multiple of the inverse prior.
+    S (d, d) is the sum of (x_i - x_j)(x_i - x_j)^T over the similar pairs, plus a multiple of the inverse prior. Raises
+    ValueError if the parameter `weight` is not 0.5.
     """
     if p.t != 0.5:
         raise ValueError(f"the verified checker takes gmml with weight=0.5, not weight={p.t:g}")
@@ -281,7 +284,10 @@ def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
 
 
 def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """Return the entries that prove the metric A psd, and those that prove the regularizer's part of the bound."""
+    """Return the entries that prove the metric A psd, and those that prove the regularizer's part of the lower bound.
+
+    They are "root" (`_root`) and "factor" (`_factor`), and "most" for a budget; or those of `_of_combination`.
+    """
     regularizer = family.regularizer
     X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(duals)])
     if isinstance(regularizer, Combinations):
@@ -296,9 +302,9 @@ def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
     """Return the entries for a metric that is a combination of given rank-one matrices, A = sum_k w_k b_k b_k^T.
 
-    "weights" has the w_k. For the method of Schultz and Joachims, a second matrix sum_k z_k b_k b_k^T proves the lower
-    bound. "paid" has its weights z_k as integers over the denominator "paid_over". X: the points. G: the sum of the
-    dual variables times their matrices, as weights on pairs of points.
+    "weights" has the w_k as floats. For the method of Schultz and Joachims, a second matrix N = sum_k z_k b_k b_k^T
+    with b_k^T N b_k >= b_k^T G b_k for all k proves the lower bound. "paid" has the z_k as integers over "paid_over".
+    X: the points. G: the sum of the dual variables times their matrices, as weights on pairs of points.
     """
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):

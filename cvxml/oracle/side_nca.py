@@ -3,7 +3,8 @@
 The side file is the JSON that `certify --side` writes for the verified checker (side.py). The step and its lower bound
 are in methods/nca/certify.py. For a point i, p_ik is the softmax over all other points k, and p_i is the sum of p_ik
 over the class of i. In the step the point has the factor c_i, which is p_i for criterion f and 1 for g, and the weights
-w_ik = p_ik / p_i on its class. The lower bound has rows q_i of the simplex. The entries of i are
+w_ik = p_ik / p_i on its class. The lower bound uses numbers q_ik >= 0 with the sum 1 over k; the row q_i holds those
+of point i. The entries of i are
 
     [i, z, v, [[k, lesser, z_k, share] for all k != i]]
 
@@ -41,10 +42,10 @@ Lesser = dict[int, dict[int, int]]
 
 
 def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]:
-    """Return the entries for NCA, and the convex step and its rows in exact arithmetic, which the entries round.
+    """Return the entries of the side file for NCA, and the convex step in exact arithmetic, from which they are made.
 
-    Call it within `precision()` of cvxml/core/balls.py, which sets the digits of real numbers. p: the checked inputs.
-    Raises ValueError for a limited rank or a similarity.
+    Call it within `precision()` of cvxml/core/balls.py, which sets the digits of balls (numbers with a proved error
+    bound). p: the checked inputs. Raises ValueError for a limited rank or a similarity.
     """
     if p.m < p.X.shape[1]:
         raise ValueError("the verified checker takes nca with n_components=None, which is all features")
@@ -83,11 +84,11 @@ def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]
 
 
 def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
-    """Return the shares of each point as whole numbers over 2^WHOLE, so that the matrix Z of the lower bound is psd.
+    """Return the numbers `share` of the module docstring, as {i: {k: whole number over 2^WHOLE}}.
 
-    The lower bound holds if Z = sum_ik c_i (w_ik - q_ik) X_ik is psd. Each q_i mixes two given rows; theta is the share
-    of the second one. This function tries several theta and uses the smallest one that makes Z psd. Without such a
-    theta, or without rows to mix, the shares of i are its numbers `lesser`, for the points k in the class of i.
+    The lower bound holds if Z = sum_ik c_i (w_ik - q_ik) X_ik is psd, with X_ik = (x_i - x_k)(x_i - x_k)^T. Each q_i
+    mixes two given rows; theta is the share of the second one. The first of the tried theta that makes Z psd is used.
+    Without such a theta, or without rows to mix, the shares of i are its numbers `lesser`, for k in the class of i.
 
     shares: the step in exact arithmetic. lesser: {i: {k: `lesser` of the module docstring}}.
     """
@@ -116,12 +117,12 @@ def _steps(first: int) -> Iterable[int]:
 
 
 def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
-    """Return for each point i a mixture of two rows, as {i: {k: number}}, with the weights 1 - theta and theta.
+    """Return for each point i a mixture of two softmax rows, as {i: {k: whole number over 2^WHOLE}}.
 
-    The two rows are softmax rows, `mixture.R[i]` and `mixture.interior[i]`. They come from the two dual variables of
-    NCA, R and "interior". theta: a whole number over 2^FINEST.
+    The rows `mixture.R[i]` and `mixture.interior[i]` come from the two dual variables of NCA, "R" and "interior". Their
+    shares are 1 - theta and theta. theta: a whole number over 2^FINEST.
 
-    own: {i: {k: number}}; each mixture is scaled to the sum of the row of i in `own`.
+    own: {i: {k: whole number}}. The mixture for i is scaled so that its sum equals that of own[i].
     """
     found = {}
     for i, row in shares.found.items():

@@ -41,8 +41,8 @@ class StationaryJudgement(NamedTuple):
     bound: a lower bound of the objective over all metrics, if one was computed. stationary: True if the candidate is
     stationary and only the claim "optimal" is refuted.
 
-    exact: the interval of the step in exact arithmetic. share: an upper bound of the gain of the step, relative to the
-    scale.
+    exact: the interval of the step in exact arithmetic, if `check` was asked for it. share: an upper bound of the gain
+    of the step, relative to the scale; inf if it is not known.
     """
 
     verdict: Verdict
@@ -57,7 +57,7 @@ class StationaryJudgement(NamedTuple):
 
 
 def check_stationary(asked: Asked) -> Report:
-    """Return the report on the candidate.
+    """Return the report on the candidate, the metric that the user gave. asked: the checked arguments of `check`.
 
     Raises ValueError without a metric, because a claimed objective alone cannot be judged if the problem is not convex.
     """
@@ -301,9 +301,10 @@ def _judge_optimal(
     """Return the judgement of a stationary metric with the claim "optimal".
 
     The metric is compared with the best metric from our own starts and, for a tiny problem, with a lower bound over all
-    metrics. proof: its certificate.
+    metrics. It is refuted if one of our metrics is clearly better, and certified if a lower bound proves it optimal.
 
-    ours: that of our own metric after the descent. stationary: the sentence that says why the metric is stationary.
+    proof: the certificate of the judged metric. ours: the certificate of our own metric after the descent. stationary:
+    the sentence that says why the metric is stationary.
     """
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(

@@ -1,9 +1,10 @@
 """Solve examples of every method in three ways and compare: two back ends on the literal problem, and our fast solver.
 
 The literal problem of a method is its cvxpy problem, with one line of code for each formula of the paper. The three
-ways share only the data and the neighbour lists. They agree if each result is certified by a bound, and the intervals
-[lower bound, objective] have a common point. If a method is not convex, the results may differ. Then each result must
-be certified stationary by its own proof and by `check`.
+ways share only the data and the neighbour lists. They agree if two conditions hold. First, the certificate of each
+result and `check` certify it, to the tolerance "normal" for our solver and "loose" for the back ends. Second, the
+intervals [lower bound, objective] have a common point up to rounding. If a method is not convex, the results may
+differ; then each must be certified stationary, and the second condition is left out.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def cases() -> list[Case]:
 
 
 def cases_of(methods: Sequence[str]) -> list[Case]:
-    """Return the cases of some methods and of their variants, for example of "mmc" and "mmc:diagonal".
+    """Return the cases of the methods with these ids and of their variants. "mmc" also selects "mmc:diagonal".
 
     Raises ValueError for an unknown id.
     """
@@ -177,7 +178,7 @@ def _verdict(row: Row) -> str:
 
 
 def as_sum(rows: list[Row]) -> str:
-    """Return the summary below the rows."""
+    """Return the text below the table: it explains the columns and counts the cases that agree."""
     compared = [row for row in rows if len(row.verdicts) > 1 or not row.agrees]
     agreed, normal, loose = sum(row.agrees for row in compared), TOLERANCES["normal"], TOLERANCES["loose"]
     alone = len(rows) - len(compared)

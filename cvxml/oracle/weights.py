@@ -71,9 +71,11 @@ Try = Callable[[float], Tried]
 def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...]:
     """Return the values of the weight that were tried on the way to the smallest gap, in the order of the tries.
 
-    Returns an empty tuple if the gap is large at every weight. 0 < asked < most.
+    Returns an empty tuple if a tangent proves a relative gap above `FAR` at all weights where the gap may be smaller
+    than at `asked`. The steps away from `asked` end at a factor of `WIDEST`.
 
-    enough: the search stops at this relative gap. `at` raises ValueError if there is no optimum.
+    0 < asked < most. enough: the search stops at this relative gap. A ValueError of `at`, for a problem without an
+    optimum, is passed on.
     """
     tried = [at(asked)]
     start, step = _logit(asked, most), math.log(STEP)
@@ -170,11 +172,14 @@ def _end(
 
 
 def least_share(asked: float, most: float, enough: float, share: Callable[[float], float]) -> float | None:
-    """Return the weight with the smallest relative gap, for a gap that need not be convex in the weight.
+    """Return the weight with the smallest relative gap found, for a gap that need not be convex in the weight.
 
-    share: a function that returns the relative gap at a weight. Returns None if the smallest gap found is not small
-    enough. enough: the search stops at this relative gap. Weights that differ by factors of `DOUBLE` are tried first.
-    So a weight that is wrong by a factor of 2 or 1/2 is found at once.
+    share: a function that returns the relative gap at a weight. enough: the search stops at this relative gap.
+
+    Weights that differ from `asked` by factors of `DOUBLE` are tried first, so a weight that is wrong by a factor of 2
+    or 1/2 is found at once. Two rounds of a search around the best of them follow. Returns None if the smallest gap is
+    above `BESIDE` before these rounds. Returns None too if, after the first round, it is above both `enough` and
+    `PROMISING` times the gap at `asked`.
     """
     start, step, known = _logit(asked, most), math.log(DOUBLE), dict[float, float]()
 
@@ -226,12 +231,13 @@ def between(low: float, high: float, most: float) -> float:
 
 
 def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> list[str]:
-    """Return a list with one sentence if the weights differ from `asked` by a factor such as n or 1/n.
+    """Return a list with one sentence if the weights differ from `asked` by a factor such as n or 1/n; else [].
 
-    ends: an interval of weights. given: the checked inputs, with points (n, d). If `most` is a number, the factor is
-    that of the odds. The factors tried are 2, n, d, products such as n (n - 1)/2, the number of triplets, and their
-    inverses. If the interval contains none of them, or more than one, the list is empty. For a wide interval, the
-    sentence says only that the factor is in the interval. If the interval is one weight, its factor may be off by the
+    ends: an interval of weights. given: the checked inputs, with points (n, d). The interval is divided by `asked`; if
+    `most` is a number, odds w / (most - w) are divided instead. Known factors are 2, n, d, n^2, n (n - 1),
+    n (n - 1)/2, the number of triplets, and their inverses. The sentence names the known factor in the divided
+    interval. If the interval contains none of them, or more than one, the list is empty. For a wide interval, the
+    sentence says only that the factor is in the interval. If the interval is one weight, the factor may be off by the
     share `ONE_WEIGHT`.
     """
     n, d = given.X.shape

@@ -36,7 +36,7 @@ NEGLIGIBLE = 0.3  # curvature below this share of tau is left out, but for its d
 
 
 class Limits(NamedTuple):
-    """When conjugate gradients end: after `steps` steps, or at the relative residual `residual`."""
+    """When conjugate gradients end: after `steps` steps, or at a residual of `residual` times the right-hand side."""
 
     steps: int
     residual: float  # relative to the right-hand side
@@ -60,7 +60,7 @@ class Active(NamedTuple):
     def of(cls, Y: FloatArray, entries: Entries, count: int) -> Self:
         """Build the rows from the nonzero entries of B.
 
-        entries: the row, the pair and the value of each. count: the number of rows.
+        entries: for each entry its row t, its pair (i, j) of points, and its value (`sign`). count: the number of rows.
         """
         n = len(Y)
         pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
@@ -165,7 +165,10 @@ class Active(NamedTuple):
         return S
 
     def _graph(self, a: FloatArray) -> tuple[Any, FloatArray]:
-        """The weight sum_t a_t B_tp of each pair, as a matrix (n, n), and the sum (n,) of the weights at each point."""
+        """The weight sum_t a_t B_tp of each pair, and for each point the sum (n,) of the weights of its pairs.
+
+        The weight of the pair (i, j) is the entry (i, j) of a matrix (n, n): a csr_array, or an array if `dense`.
+        """
         n = len(self.Y)
         W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
         degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()

@@ -58,7 +58,11 @@ class Point(NamedTuple):
 
 
 class Combining:
-    """A run of the interior-point method for `family`: a hinge on triplets, and one of the two regularizers."""
+    """A run of the interior-point method for `family`: a hinge on triplets, and one of the two regularizers.
+
+    Vectors b_k that change no margin, or only with a huge metric (`DEAREST`), get the weight 0. The first iterate is
+    w = 0 if the dual variables a = 1 are feasible there.
+    """
 
     def __init__(self, family: Family):
         of, ((hinge, rows),) = family.regularizer, family.terms
@@ -107,7 +111,10 @@ class Combining:
         return gradient
 
     def step(self) -> bool:
-        """One step of Mehrotra's method; False if rounding prevents a step."""
+        """One step of Mehrotra's method. False if rounding prevents a step, or if every vector has the weight 0.
+
+        If the present iterate is w = 0 (class docstring), the step goes to the start of the method.
+        """
         if self.none:
             self.none = False
             return True
@@ -180,12 +187,11 @@ class Combining:
         )
 
     def estimate(self, family: Family) -> Estimate | None:
-        """The objective, gap and scale of the present weights; None if they are all 0.
+        """The objective, gap and scale of the present weights; None if they are all 0. family: gives the scale.
 
-        The gap uses the lower bound of feasible dual variables. If u >= 0 satisfies L u + q >= H^T a, the dual
-        variables a prove the lower bound sum a - 1/2 u^T L u. If L is not 0, its entries are >= 0, so w becomes such a
-        u if its entries are enlarged enough. If L = 0, a multiple of a is feasible. In both cases the multiple of a
-        with the best bound is taken. family: gives the scale.
+        If u >= 0 satisfies L u + q >= H^T a, the dual variables a prove the lower bound sum a - 1/2 u^T L u. If L is
+        not 0, then q = 0 and all entries of L are >= 0: a vector u is made from w by enlarging entries. If L = 0, a
+        multiple of a satisfies q >= H^T a. In both cases the multiple of a with the best bound is taken.
         """
         if self.none or not len(self.at.w):
             return None

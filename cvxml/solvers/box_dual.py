@@ -73,9 +73,9 @@ def boxed_terms(family: Family) -> list[BoxedTerm]:
 
 
 class BoxDual(ConeDual):
-    """The dual problem of the module docstring.
+    """The dual problem of the module docstring. Arrays a (t,) hold the dual variables of all terms, term by term.
 
-    a (t,) are the dual variables of all terms, one term after the other.
+    A term is a loss of `family` that has a box, with its rows.
     """
 
     def __init__(self, family: Family):
@@ -173,10 +173,10 @@ class BoxDual(ConeDual):
         return np.ones(1)
 
     def gap(self, at: At) -> float:
-        """The gap of the metric M and the dual variables a at a point. It is a sum of terms >= 0, one for each row.
+        """The gap of the losses at a point with the dual variables a and a metric M: a sum of terms >= 0, one a row.
 
         The term of a row is (p - a) z - g/2 (p^2 - a^2) with z = 1 - v. Here p is the number in the box that maximises
-        p z - g/2 p^2.
+        p z - g/2 p^2. If M = P_+(G) / lam, the gap of the regularizer is 0, and the result is the whole duality gap.
         """
         a, g, low, high = at.v, self.width, self.low, self.high
         z = 1 - at.margins
@@ -194,8 +194,8 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 class Boxed:
     """A run of the solver of cone_dual.py on the dual problem `dual`.
 
-    It begins at the best of three points: a = 0, a = high (or low where high is 0), and `start`, the dual variables of
-    each loss of the family. The best one has the smallest dual objective.
+    It begins at the point with the smallest dual objective among three: a = 0, a = high (or low where high is 0), and
+    `start`, which holds dual variables for each loss of the family, if they are known.
     """
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):

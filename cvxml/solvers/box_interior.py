@@ -6,8 +6,11 @@ the box, p = a - low and q = high - a, have the multipliers y and z. The number 
 
     v + g a - 1 = y - z,      p y = 0,      q z = 0.
 
-A step dM of the metrics leads to da = theta (h - <V, dM>) with theta = 1 / (g + y / p + z / q). Here h does not depend
-on dM. So V_t times the square root of theta_t is row t of the matrix B in the equations of scaling.py.
+Let c and e be the wanted changes of the products p y and q z. A step dM of the metrics leads, to first order, to
+
+    da = theta (h - <V, dM>),      theta = 1 / (g + y / p + z / q),      h = c / p - e / q - (v + g a - 1 - y + z).
+
+So V_t times the square root of theta_t is row t of the matrix B in the equations of scaling.py.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ class BoxRows(Rows):
         return self.of.linear(self.theta * self._h(rests))
 
     def _h(self, rests: Sequence[FloatArray]) -> FloatArray:
-        """h (t,) of the module docstring. rests: the wanted changes (t,) of the products p y and q z."""
+        """h (t,) of the module docstring. rests: c (t,) and e (t,), the wanted changes of the products p y and q z."""
         (p, _), (q, _) = self.at
         h: FloatArray = rests[0] / p - rests[1] / q - self.rest
         return h

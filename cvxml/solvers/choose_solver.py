@@ -1,9 +1,10 @@
 """Choose the solver that fits the regularizer and the losses of a problem, and run it.
 
 Two kinds of problems are solved:
-- a regularizer with hinges. The regularizer is <C, M>, ||M||^2, or a sum or a norm of weights of given vectors.
-- a budget. The smallest distance of given pairs is maximized. The sum of the squared distances over similar pairs is
-  at most 1.
+- hinges plus one of these regularizers: <C, M>, lam/2 ||M||^2, or, for metrics M = sum_k w_k b_k b_k^T of given vectors
+  b_k, the sum of the weights w_k or the squared norm of M.
+- a budget: the smallest squared distance over given pairs is maximized, and the sum of the squared distances over
+  similar pairs is at most 1.
 
 Solvers rescale the points, and give no proof. A certificate proves the gap. It is computed after every step if the
 solver does not estimate its gap, else when this estimate is at most the tolerance.
@@ -176,8 +177,8 @@ def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found
     """Run the solver `at` of a problem with a budget, and return its result.
 
     phase: the name of the solver in the history. patience: the number of steps without a smaller gap after which it
-    stops. If double precision cannot prove a lower bound, the solver stops at a gap that is not proved. Then lower
-    bounds and gaps are removed from the history.
+    stops. If double precision cannot prove a lower bound for these data, the gap is computed but not proved. The solver
+    stops when this gap meets the tolerance, and lower bounds and gaps are removed from the history.
     """
     if not task.family.regularizer.undecided:
         return task.run(at, phase, patience)

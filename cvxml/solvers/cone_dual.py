@@ -59,10 +59,11 @@ class ConeDual(ABC):
     """Base of dual problems of the form in the module docstring. Arrays v have any fixed shape.
 
     lam, width: as in the module docstring. feasible: the set V. steps: the relative length of a gradient step for each
-    entry of v.
+    entry of v. sign: the gradient of the first term of the dual is sign * `margins`. steps, sign and width are
+    broadcast against v.
 
-    sign: the gradient of the first term of the dual is sign * `margins`. cost: the number of multiplications of a
-    gradient step. steps, sign and width are broadcast against v.
+    cone: False if the metric may be indefinite; then G replaces P_+(G) everywhere. cost: the number of multiplications
+    of a gradient step. workspace: the number of rows of the largest array that `products` needs besides its result.
     """
 
     lam: float
@@ -155,7 +156,7 @@ class At:
 
     @cached_property
     def pull(self) -> FloatArray:
-        """The gradient of the dual objective at v, without the part -reward."""
+        """The gradient at v of all terms of the dual objective except -<reward, v>."""
         pull: FloatArray = self.dual.sign * self.margins + self.dual.width * self.v
         return pull
 
@@ -189,7 +190,7 @@ class At:
         return self.dual.descend(self, step)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """An upper bound of 2 (q(new) - q(old) - slope), for the quadratic part q of the dual objective.
+        """An upper bound of 2 (q(new) - q(old) - slope), where q is the part of the dual objective without the reward.
 
         q is a function of the image. old: the image of this point. new: `new_image`. slope: the derivative of q at the
         old image, in the direction new - old. A first bound is ||new - old||^2 / lam, because P_+ is nonexpansive. If
@@ -253,11 +254,11 @@ class OwnMetric(At):
 class Model:
     """The regularised quadratic model of the dual objective at a point, over the p entries of v that may move.
 
-    start: the point. moves: a mask of the p entries. pull (p,): the gradient without the part -reward. reach: the
-    length of the step of each entry of v, as in the module docstring.
+    Its Hessian is B B^T + width + 1 / reach (module docstring). start: the point. moves: a mask of the p entries.
+    reach: the limit of the step length, for each entry of v.
 
-    products (p, q): the rows of B of these entries. They are multiplied here by `size` (p,), the square root of
-    1 / (width + 1 / reach).
+    products (p, q): the rows of B of these entries. The constructor multiplies them in place by `size` (p,), the square
+    root of 1 / (width + 1 / reach). The attribute `pull` (p,) is the gradient at the point without the part -reward.
     """
 
     def __init__(self, start: At, moves: np.ndarray, products: FloatArray, reach: FloatArray):
@@ -455,12 +456,13 @@ class Search:
 
 
 def patience_for(dual: ConeDual, rows: int, d: int, metrics: int = 1) -> float:
-    """The number of gradient steps and Newton rounds before an interior-point method.
+    """The number of gradient steps and Newton rounds after which a solver goes on with an interior-point method.
 
     It is the number of gradient steps that take as long as 40 iterations of that method, but at least `PATIENCE`. It is
-    inf if the equations of that method are too large.
+    inf if the equations of that method are too large, so that it is never used.
 
-    rows: the number of rows of its equations. d: the number of features. metrics: the number of metrics.
+    rows: the number of dual variables, which is about the number of rows of the matrix B in these equations. d: the
+    number of features. metrics: the number of metrics.
     """
     pairs = metrics * d * (d + 1) / 2
     if float(rows) * pairs > MAX_ENTRIES:

@@ -1,8 +1,8 @@
 """Base of the methods with a convex regularizer and losses of distances: certificate and solver follow from these.
 
-Such a method defines its regularizer and its losses (`member`), and the names of its dual variables. In the methods
-below, `given` is the checked data of the method with its parameters. A `Dual` is a mapping from these names to arrays.
-A `Duals` has the dual variables of one term, which is a loss with its rows.
+Such a method defines its regularizer and its losses (`member`), and the names of its dual variables. A term is a loss
+with its rows; each row has one dual variable. In the methods below, `given` is the checked data of the method with its
+parameters. A `Dual` is a mapping from the names of the method to arrays. A `Duals` has the dual variables of one term.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ class FamilyMethod(ConvexMethod[Given]):
         """
 
     def strict(self, given: Given, dual: Dual) -> Sequence[Duals]:
-        """More dual variables in `dual`, to be mixed with those of `read` if these are infeasible; () if none.
+        """Further dual variables of each term, from `dual`, for a mixture with those of `read`; () if there are none.
 
-        They should be strictly feasible, so that a mixture with a large share of them is feasible
-        (theorem/strict_prices.py).
+        They should be strictly feasible. If the dual variables of `read` are infeasible, the certificate mixes them
+        with these. A mixture with a large enough share of these is feasible (theorem/strict_prices.py).
         """
         return ()
 
     @abstractmethod
     def named(self, given: Given, duals: Duals) -> Dual:
-        """The dual with the names of the method, from the dual variables of each term. It is the inverse of `read`."""
+        """The dual with the names of the method, from one argument `Duals` for each term. The inverse of `read`."""
 
     def everyone(self, given: Given) -> AllPairs | None:
         """An object that certifies and solves without a list of the pairs, if the pairs are too many; else None."""
@@ -158,8 +158,10 @@ class FamilyMethod(ConvexMethod[Given]):
 
         A small gap shows that a program may have solved that problem by mistake. The rounding error is subtracted from
         the gap before the gap is divided by the scale of that problem. The result is inf if the metric is infeasible,
-        or if the certificate does not decide at the tolerance of the question. It is inf without a solve if some other
-        metric proves that the gap is above `question.enough`. Raises TakesTooLong if the time limit ends the solver.
+        if the scale is 0, or if double precision cannot decide at the tolerance of the question. It is inf without a
+        solve if some other metric proves that the relative gap is above `question.enough`.
+
+        max_iter: the largest number of steps of the solver. Raises TakesTooLong if the time limit ends the solver.
         """
         family = self.family(other)
 

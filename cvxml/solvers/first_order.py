@@ -59,11 +59,11 @@ class State:
 
 
 def accelerated(problem: Dual, v: FloatArray, step: float) -> Iterator[State]:
-    """Yield the iterates of accelerated projected gradient with backtracking and gradient restart.
+    """Yield the iterates of accelerated projected gradient with backtracking and gradient restart, without end.
 
-    v: a feasible start. step: a first guess of the step size. It is reduced until the quadratic upper bound of phi
-    holds along the step, and grows by 5 % at each iteration. Momentum is dropped when it points uphill (O'Donoghue and
-    Candes, 2015).
+    v: a feasible start, which is not yielded. step: a first guess of the step size. It is reduced until the quadratic
+    upper bound of phi holds along the step, and grows by 5 % at each iteration. Momentum is dropped when it points
+    uphill (O'Donoghue and Candes, 2015).
     """
     image = problem.image(v)
     ahead, ahead_image, t = v, image, 1.0

@@ -78,7 +78,7 @@ class Rows(ABC):
 
     @abstractmethod
     def duals(self, at: State) -> FloatArray:
-        """The dual variables of the rows, in the form that the caller takes."""
+        """The dual variables of the rows, as an array in the shape that the subclass defines, for example (t,)."""
 
     @abstractmethod
     def G(self, at: State) -> FloatArray:
@@ -98,7 +98,7 @@ class Rows(ABC):
 
     @abstractmethod
     def unpriced(self, rests: Sequence[FloatArray]) -> FloatArray:
-        """The part (m, d, d) that the rows add to the right side of the equations for dM.
+        """The part (m, d, d) that the rows add to the right side of the equations for dM: `G` in `Scaling.right`.
 
         rests: for each pair, the wanted changes (k,) of the products of value and multiplier.
         """
@@ -117,10 +117,10 @@ class Direction(NamedTuple):
 
 
 def interior(rows: Rows) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield feasible dual variables with metrics M (m, d, d) that approach the optimum.
+    """Yield pairs that approach the optimum: the dual variables (`Rows.duals`), and the metrics M (m, d, d).
 
-    Ends if rounding allows no further step, or after `MOST_STEPS` steps. The metrics are positive definite, up to
-    rounding.
+    The dual variables are feasible and the metrics positive definite, up to rounding. Ends if rounding allows no
+    further step, or after `MOST_STEPS` steps.
     """
     with np.errstate(all="ignore"):  # a result that is not finite ends the run
         at = rows.start()
@@ -208,7 +208,10 @@ class _System:
         return total + sum(scaling.product_after(M, S, length) for scaling, M, S in each)
 
     def longest(self, direction: Direction) -> float:
-        """Return the length of the step at which a value, a multiplier, or an eigenvalue of M or S first reaches 0."""
+        """Return the length at which a value, a multiplier, or an eigenvalue of M or S first reaches 0, at most 1e12.
+
+        The length is a factor of the step `direction`.
+        """
         falls = [
             float(np.max(-step / own, initial=0.0))
             for both in zip(self.at.pairs, direction.step.pairs, strict=True)

@@ -112,7 +112,10 @@ class LinearMargins:
         return np.outer(unit, unit)
 
     def estimate(self, family: Family) -> Estimate | None:
-        """The objective, gap and scale of the present metric. `Multipliers` leaves out rows that it does not hold."""
+        """The objective, gap and scale of the present metric. family: gives the least scale.
+
+        `Multipliers` computes them from the rows that it holds, and leaves out all other rows.
+        """
         at = self.solver.estimate() if self.factor is None else self.factor.estimate()
         return at._replace(scale=max(at.scale, family.least_scale))
 
@@ -131,7 +134,11 @@ class LinearMargins:
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:
-        """Start from the metric `start` (d, d). gap: an upper bound of its relative gap."""
+        """Start from the metric `start` (d, d). gap: an upper bound of its relative gap.
+
+        If the gap is not below `ROUGH_GAP`, the best multiple of `start` is used, or with many directions a
+        `FactorStart` from its largest eigenvectors. If `start` is 0, the simple start of `begin` is used.
+        """
         M = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
         if not M.any():
             self.begin()
@@ -148,7 +155,7 @@ class LinearMargins:
 
     @property
     def _many(self) -> bool:
-        """True if there are so many directions that the solver starts in a few of them."""
+        """True if there are more than 2 `DIRECTIONS` directions; the solver then begins with a metric of low rank."""
         return len(self.spread) > 2 * DIRECTIONS
 
     def begin(self) -> None:
@@ -278,7 +285,7 @@ class LinearMargins:
         return True
 
     def whole(self) -> FloatArray:
-        """The present metric in all coordinates of the points, the free directions included."""
+        """The present metric (k, k) in the coordinates `self.at.Y` (n, k) of the points, free directions included."""
         M = self.found()
         whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
@@ -286,7 +293,10 @@ class LinearMargins:
         return whole
 
     def _factor_for_loose_rows(self, M: FloatArray) -> float:
-        """A weight of the free directions with which the margins of all loose rows are kept. M: (r, r)."""
+        """A weight c >= 0: M (r, r) plus c times the identity in the free directions keeps all margins of loose rows.
+
+        c is twice the smallest such weight; 0 if M keeps these margins alone.
+        """
         key, v = self.rows.near(images(self.Y, M), 1.0)
         loose = ~self.needed(self.rows, key)
         return float(np.max((1 - v[loose]) / self._free_margins(self.rows, key[loose]), initial=0.0)) * 2

@@ -2,9 +2,12 @@
 
 The objective is a log det divergence from the prior, plus gamma times the cost. A row e_t (k,) is the difference of the
 two points of a pair, scaled so that units and weights cancel. All coordinates are such that the present metric is I. So
-the squared distance of the pair is D_t = |e_t|^2. To second order, the cost at the metric I + V is
+the squared distance of the pair is D_t = |e_t|^2. To second order, the cost at the metric I + V, with a symmetric
+V (k, k), is
 
     cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p_t p_t^T - m_t m_t^T, or p_t p_t^T alone.
+
+K is the gradient of the cost. The matrices F_t, with vectors p_t and m_t, give its Hessian V -> sum_t <F_t, V> F_t.
 
 ITML: a row e with D = |e|^2 costs D - 1 - log D if D violates its bound 1. Over the rows with a violated bound,
 
@@ -133,14 +136,14 @@ class Cost(Protocol):
         """The cost at the metric G G^T, in coordinates that make this metric I."""
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """For each term, the dual variables (t,) of its rows that are optimal for the metric of the point."""
+        """The dual variables that are optimal for the metric of `point`: one array for each loss of the family."""
 
 
 class Sides(NamedTuple):
     """The cost of ITML at a metric: its value, its gradient K (k, k), and the matrices F of its Hessian.
 
-    e (t, k): all rows. D (t,): their squared distances. similar (t,): True if D should be at most 1, False if at least
-    1.
+    e (t, k): the rows of all pairs, in coordinates in which the metric is I. D (t,): their squared distances, divided
+    by the bounds. similar (t,): True if D should be at most 1, False if at least 1.
     """
 
     e: FloatArray  # (t, k)
@@ -165,11 +168,11 @@ class Sides(NamedTuple):
 class Bounds(NamedTuple):
     """The cost of ITML as a function of the metric.
 
-    rows (t, k): all rows, scaled so that each bound is 1. similar (t,): True for an upper bound, False for a lower
-    bound.
+    rows (t, k): the rows of all pairs, scaled so that each bound is 1. similar (t,): True for an upper bound, False for
+    a lower bound.
 
-    counts: the number of rows of each loss: of similar and of dissimilar pairs. gamma: the weight of the cost. ends:
-    the rows given by their points.
+    counts: the number of rows of each loss, for example [number of similar pairs, number of dissimilar pairs]. gamma:
+    the weight of the cost. ends: the rows given by points, pairs of points and factors.
     """
 
     rows: FloatArray  # (t, k)
@@ -187,7 +190,7 @@ class Bounds(NamedTuple):
         return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """For each term, the dual variables of its rows: gamma (1 / D - 1) if the bound is violated, else 0."""
+        """The dual variables of each loss, one for each row: gamma (1 / D - 1) if the bound is violated, else 0."""
         assert isinstance(point, Sides)
         a = self.gamma * (1 / point.D - 1)
         a = np.where(self.similar, np.minimum(a, 0), np.maximum(a, 0))
@@ -238,8 +241,8 @@ class Compared(NamedTuple):
 class Residuals(NamedTuple):
     """The cost of LSML as a function of the metric.
 
-    rows (2 q, k): the near pairs, then the far pairs, each times the square root of its weight. weights (q,): those of
-    the comparisons. gamma: the weight of the cost.
+    rows (2 q, k): the differences of the near pairs, then of the far pairs, each times the square root of the weight of
+    its comparison. weights (q,): those of the comparisons. gamma: the weight of the cost.
     """
 
     rows: FloatArray  # (2 q, k) the near pairs, then the far pairs

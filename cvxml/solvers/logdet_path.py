@@ -126,7 +126,7 @@ class LogDetPath:
         self.at, self.gamma = _start(self.cost, self.C, self.basis, task.near)
 
     def metric(self) -> FloatArray:
-        """The metric (d, d). It equals the prior in directions that are orthogonal to all rows."""
+        """The metric (d, d), C M C^T. In directions orthogonal to all rows (logdet_costs.py) M is the identity."""
         M, C = self.at.G @ self.at.G.T, self.C
         if self.basis is not None:
             M = np.eye(len(C)) + self.basis @ (M - np.eye(len(M))) @ self.basis.T

@@ -77,7 +77,10 @@ class Margin(NamedTuple):
         return bool(np.isinf(self.cap))
 
     def slopes(self, x: FloatArray, weight: float, b: FloatArray | float = 0.0) -> FloatArray:
-        """The slope a of the smoothed hinge at each x = 1 - v, for multipliers b. weight: c / g (or `unit` / g)."""
+        """The slope a of the smoothed hinge at each x = 1 - v, for multipliers b.
+
+        weight: c / g, or `unit` / g for a hard margin. The squared hinge is not smoothed: its slope is 2 c [x]_+.
+        """
         if self.squared:
             return 2 * self.cap * np.maximum(x, 0.0)
         return np.clip(b + weight * x, 0.0, self.cap)
@@ -137,11 +140,12 @@ def _definite(Z: FloatArray) -> bool:
 
 
 class Multipliers:
-    """The solver for points Y (n, r) and a metric M (r, r).
+    """The solver for points Y (n, r) and a metric M (r, r). Call `begin`, and then `step` for each further round.
 
-    It holds the rows with v < 1 + ahead, and those with a positive multiplier b. rows: all rows of the loss. counts: a
-    function of the keys of rows, integers that identify them. It returns a mask of those that belong to the problem.
-    C (r, r): positive definite. margin: the hinge. may_be_heavy: False if the hinge is never treated as heavy.
+    The solver stores only some rows: those with v < 1 + ahead, and those with a positive multiplier b. These rows are
+    "held". rows: all rows of the loss. counts: a function of the keys of rows, integers that identify them. It returns
+    a mask of those that belong to the problem. C (r, r): positive definite. margin: the hinge. may_be_heavy: False if
+    the hinge is never treated as heavy.
     """
 
     def __init__(
@@ -274,7 +278,7 @@ class Multipliers:
 
         If C - sum_t a_t V_t is positive definite, the gap is the product of this matrix with M, plus the excess of the
         rows. Otherwise the dual variables are scaled down until they are feasible. For a squared hinge, the feasible
-        multiple with the largest lower bound is used.
+        multiple with the largest lower bound is used. `guess` is the gap that `left` returns.
         """
         value, a = self.value(), self.slopes(self.x)
         G, r = self.active.total(a), len(self.C)
@@ -298,9 +302,8 @@ class Multipliers:
     def round(self, fresh: bool = False) -> bool:
         """Take Newton steps until M is near the minimum for the present b, g and tau; False if no step was possible.
 
-        fresh: True for the first round with many points. Its first steps may go far, because rows that are not held do
-        not stop them. So rows are also added after the first step. Otherwise millions of rows could be violated before
-        the next look.
+        Every `LOOK` steps, rows are added and removed (`look`). fresh: True for the first round with many points. Its
+        first step may violate millions of rows that are not held, so rows are also added after this step.
         """
         self.decrement = before = np.inf
         for k in watched(range(MAX_NEWTON_STEPS)):
@@ -374,7 +377,7 @@ class Multipliers:
 
 
 def _root(along: Callable[[float], float], most: float) -> float:
-    """The zero of an increasing function that is negative at 0, or `most` if the zero is larger than `most`."""
+    """The zero of an increasing function that is negative at 0, to 0.1 %; `most` if the zero is larger than `most`."""
     low, high = 0.0, min(1.0, most)
     while high < most and along(high) < 0:
         low, high = high, min(2 * high, most)

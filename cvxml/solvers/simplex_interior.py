@@ -1,7 +1,8 @@
 """The rows of the interior-point method (interior_point.py) for losses sum_i cap max_c (reward_ic - v_ic).
 
-v_ic = <V_ic, M>, and the dual variables u_ic >= 0 of each i have the sum cap. level_i is an unknown of any sign. At the
-optimum it is the maximum over c. The multiplier of u_ic is the slack
+A row (i, c) has the value v_ic = <V_ic, M>, a constant reward_ic, and a dual variable u_ic >= 0. The rows of one i
+form a group, and their dual variables have the sum cap. level_i is an unknown of any sign. At the optimum it is
+max_c (reward_ic - v_ic). The multiplier of u_ic is the slack
 
     s_ic = level_i - reward_ic + v_ic >= 0,      and at the optimum u_ic s_ic = 0.
 
@@ -24,10 +25,10 @@ from cvxml.solvers.scaling import Scaling
 
 
 class SimplexRows(Rows):
-    """Rows (t,), each of a group i. The only pair of a state is (u, s), and `free` holds the levels (groups,).
+    """The t rows of such losses. The only pair of a state is (u, s), and `free` holds the levels (groups,).
 
-    group (t,): the group of each row. reward (t,). length (t,): the trace of V for each row. Every V is psd. cap: the
-    sum of the dual variables of a group.
+    lam: the weight of the squared norm. cap: the sum of the dual variables of a group. group (t,): the number i of the
+    group of each row, from 0. reward (t,): the rewards. length (t,): the trace of V for each row. Every V is psd.
     """
 
     def __init__(self, lam: float, cap: float, group: IntArray, reward: FloatArray, length: FloatArray):
@@ -56,7 +57,10 @@ class SimplexRows(Rows):
         return total
 
     def start(self) -> State:
-        """The start: a multiple of I so large that S is positive definite for every u, and u in proportion to 1 / s."""
+        """The start: M is a multiple of I so large that S is positive definite for every feasible u.
+
+        The levels make every slack s positive. In each group, u is proportional to 1 / s and has the sum cap.
+        """
         longest = np.zeros(self.groups)
         np.maximum.at(longest, self.group, self.length)
         d = len(self.constant())

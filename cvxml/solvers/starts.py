@@ -18,7 +18,7 @@ LARGEST = 1e150  # entries of a start; squares of larger ones overflow
 def each_start(init: Any, random_state: int) -> list[Any]:
     """Return the list of starts in `init`: a name or an array gives one start, a list of names and matrices several.
 
-    Raises ValueError for a bad random_state.
+    Names and matrices are not checked here. Raises ValueError if random_state is not an integer of at least 0.
     """
     check_count(random_state, "random_state", at_least=0)
     listed = isinstance(init, (list, tuple)) and len(init) > 0
@@ -28,7 +28,11 @@ def each_start(init: Any, random_state: int) -> list[Any]:
 
 
 def named_components(name: str, X: FloatArray, m: int, random_state: int) -> FloatArray:
-    """Return the start A (m, d) with the name "pca", "identity" or "random" (normal entries), for points X (n, d)."""
+    """Return the start A (m, d) with this name, for points X (n, d).
+
+    "pca": the first m principal directions, of length 1, as rows. "identity": the first m unit vectors, as rows. Any
+    other name, such as "random": independent standard normal entries.
+    """
     d = X.shape[1]
     if name == "pca":
         components: FloatArray = np.linalg.svd(X - X.mean(axis=0), full_matrices=m > min(X.shape))[2][:m]

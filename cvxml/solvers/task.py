@@ -54,7 +54,10 @@ class Task(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """One metric (d, d) of a series of metrics, its dual variables, and an estimate of its gap (None: not known)."""
+    """One metric (d, d) of a series of metrics, with its dual variables.
+
+    estimate: its objective, gap and scale by the solver's own arithmetic; None if they are not known.
+    """
 
     metric: FloatArray
     duals: Duals
@@ -64,7 +67,8 @@ class Reached(NamedTuple):
 class Along:
     """A solver for `Task.run`, made from an iterator: each step takes the next metric of the series `states`.
 
-    named: makes the dual with the method's names from the dual variables of a metric.
+    `states` must have at least one metric, which is the first iterate. named: makes the dual with the method's names
+    from the `Duals` of a metric.
     """
 
     def __init__(self, states: Iterator[Reached], named: Callable[..., Dual]):

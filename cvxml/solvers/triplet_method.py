@@ -29,8 +29,8 @@ WithBasis = TypeVar("WithBasis", bound=WithVectors)
 class TripletMethod(FamilyMethod[Data]):
     """A method with one loss on triplets (i, j, l): a target j of i, and an impostor l.
 
-    Its dual holds "triplets" (t, 3), and "price" (t,), the dual variable of each. DUAL: the shapes of both. DERIVED: if
-    the user gave n_neighbors, the triplets in a saved file follow from y and n_neighbors.
+    Its dual has two arrays: "triplets" (t, 3), and "price" (t,), the dual variable of each triplet. DUAL: their shapes.
+    DERIVED: the fields of a saved file from which "triplets" follows, y and n_neighbors, if the user gave n_neighbors.
     """
 
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
@@ -62,7 +62,10 @@ class TripletMethod(FamilyMethod[Data]):
 
 
 class CombinationMethod(TripletMethod[WithBasis]):
-    """A triplet method of metrics sum_k w_k b_k b_k^T, w >= 0, for given vectors `basis` (K, d) (core/bases.py)."""
+    """A triplet method with metrics sum_k w_k b_k b_k^T, w >= 0 (core/bases.py).
+
+    The b_k are K given vectors, the rows of `given.basis` (K, d).
+    """
 
     def allowed(self, given: WithBasis, M: FloatArray) -> FloatArray:
         """The nearest combination sum_k w_k b_k b_k^T, w >= 0, to M (d, d), by least squares (core/bases.py)."""

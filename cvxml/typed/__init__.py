@@ -42,7 +42,7 @@ class OneMethod:
 
 
 def named() -> dict[str, str]:
-    """Return a dict from the name of each method in this module, with _ for ":", to its id."""
+    """Return {name in this module: id} for each method, for example "lmnn_squared_hinge": "lmnn:squared_hinge"."""
     return {method.replace(":", "_"): method for method in names()}
 
 

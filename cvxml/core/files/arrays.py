@@ -63,7 +63,11 @@ class _Numbers:
 
 
 def _shape(value: object, numbers: _Numbers) -> tuple[int, ...]:
-    """Return the shape of nested lists, and append their numbers to `numbers`."""
+    """Return the shape of nested lists, and append their numbers to `numbers`, row by row.
+
+    Raises _Refused for an entry that is not a number, for an integer that double precision rounds, and for lists of
+    different shapes.
+    """
     if isinstance(value, list):
         return _shape_of_list(value, numbers)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -103,9 +107,10 @@ def _read(value: object, name: str) -> tuple[NDArray[np.float64], bool]:
 
 
 def nested(value: object, name: str = "") -> NDArray[np.float64]:
-    """Return the array in nested lists from JSON. Raises ValueError that gives the place of an error, such as X[1, 0].
+    """Return the array in nested lists from JSON.
 
-    name: the name of the array in this message.
+    Raises ValueError for other input. The message gives the place of the error, such as X[1, 0]. name: the name of the
+    array in this message.
 
     Types and shape are checked number by number, because numpy would convert numbers beside a string to strings.
     """
@@ -113,9 +118,9 @@ def nested(value: object, name: str = "") -> NDArray[np.float64]:
 
 
 def whole_or_real(value: object, name: str) -> NDArray[Any]:
-    """Return the array in nested lists from JSON: int64 if all numbers are integers below 2^63, else float64.
+    """Return the array in nested lists from JSON: int64 if all numbers are integers of a size below 2^63, else float64.
 
-    Raises ValueError that gives the place of an error, such as X[1, 0], with `name` in place of X.
+    An empty array is float64. Errors and `name` are those of `nested`.
     """
     array, whole = _read(value, name)
     fits = whole and array.size > 0 and float(np.abs(array).max()) < 2.0**63
@@ -136,9 +141,9 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
 def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
     """Return the value of the first name in `prefer` that a JSON object holds.
 
-    If the object is a saved solution, its parameter prefer[0] comes first, if this is a list. The points X of a
-    solution are returned only if prefer[0] names a metric, components or points (the keys of `OPTION`). For another
-    parameter, such as "basis", X would be returned by mistake.
+    In a saved solution, the parameter with the name prefer[0] comes first if its value is a list. The points X of a
+    solution are returned only if prefer[0] is a name of a metric, components or points (a key of `OPTION`). For another
+    parameter, such as "basis", X would be returned by mistake. Raises ValueError if no name is found.
     """
     own = prefer[0]
     if not is_solution(held):
@@ -151,7 +156,8 @@ def _of_json(held: dict[str, Any], prefer: Sequence[str]) -> Any:
 def _of_npz(arrays: Mapping[str, Any], prefer: Sequence[str]) -> Any:
     """Return the array with the first name in `prefer` that is among `arrays`.
 
-    A single array with a name that `OPTION` does not list is returned in any case.
+    A single array with a name that is not a key of `OPTION` is returned in any case. Raises ValueError if no name is
+    found.
     """
     only = next(iter(arrays)) if len(arrays) == 1 else None
     return _choose(arrays, prefer) if only is None or only in OPTION else arrays[only]
@@ -163,7 +169,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
     prefer: names of arrays; the first one that the file holds is read. square: a square matrix is expected.
 
     - .npy: the array.
-    - .npz: the array that `prefer` selects. A single array may also have any name that `OPTION` does not list.
+    - .npz: the array that `prefer` selects. A single array may also have any name that is not in `PREFER`.
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
       first line such as 0, 1, 2 may be a header or data, so the file is refused, except in two cases. Without `square`,
       it is data if it is the only line. With `square`, it is data if the file has as many lines as columns.
@@ -190,8 +196,9 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
 def read_indices(path: Path, name: str = "") -> object:
     """Return rows of indices: an array (rows, columns) from lines of cells, or the content of a .json file.
 
-    name: the parameter that takes the rows. If the .json file is a saved solution, this parameter of it is returned. A
-    first line 0, 1, 2 is a row here, and not a header. Raises ValueError for anything else.
+    name: the parameter for which the rows are read. If the .json file is a saved solution, its parameter of this name
+    is returned. A first line 0, 1, 2 is a row here, and not a header. Raises ValueError for other files, and for cells
+    that are not whole numbers. The content of a .json file is not checked here.
     """
     suffix = suffix_of(path)
     if suffix == ".json":

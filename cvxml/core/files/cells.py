@@ -1,7 +1,7 @@
 """Split files into lines of cells, and find their encoding, separator and decimal mark.
 
-Python's csv module splits the lines. This module decides what csv leaves open, and refuses a file that can be read in
-two ways. csv.Sniffer and pandas guess instead.
+Python's csv module splits the lines. This module decides the rest, and refuses a file that can be read in two ways.
+csv.Sniffer and pandas guess instead. To refuse is to raise a ValueError.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ class Settled:
     """The user's answers for a file that can be read in two ways. None: decide from the file, or refuse it.
 
     label: the column of the labels: "first", "last", a name in the header, or a number counted from 0.
-    header: True if the first line is a header. index: True if the first column only numbers or names the rows.
+    header: True if the first line is a header. index: True if the first column only numbers or names the rows. This
+    column is then left out, and is not counted in the numbers of `label` and `drop`.
 
-    separator: "comma", "semicolon", "tab" or "space". decimal: "point" or "comma". encoding: a name that Python knows.
-    drop: columns that are left out, each named in the ways of `label`.
+    separator: "comma", "semicolon", "tab" or "space". decimal: the decimal mark, "point" or "comma". encoding: a name
+    that Python knows. drop: columns that are left out, each given like `label`.
     """
 
     label: str | None = None  # first, last, a name in the header, or a number counted from 0
@@ -125,13 +126,19 @@ def _refuse_returns(count: int, line: str) -> None:
 
 
 def _refuse_long(line: int, total: int) -> None:
-    """Refuse a line of more than MAX_LINE_BYTES, and a file of more than MAX_BYTES."""
+    """Refuse a line of more than MAX_LINE_BYTES, and a file of more than MAX_BYTES.
+
+    line: the size of a line. total: the size of the file up to the end of this line.
+    """
     if line > MAX_LINE_BYTES or total > common.MAX_BYTES:
         raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
 
 
 def _refuse_unpacked(stream: BinaryIO) -> None:
-    """Refuse a gzip file that unpacks to too many bytes, before its cells take even more memory and time."""
+    """Refuse a gzip file that unpacks to too many bytes, is damaged, or is not compressed by gzip.
+
+    The whole file is unpacked once here, without keeping the bytes, because cells take even more memory and time.
+    """
     most, total = max_unpacked(stream), 0
     head = stream.read(len(_GZIP))
     if head and head != _GZIP:
@@ -160,7 +167,7 @@ def _ends_by_byte(encoding: str) -> bool:
 
 
 class Cells:
-    """The rows of a file as cells, each with its line number from 1 on; numbers are written with decimal points.
+    """The rows of a file: an iterator yields (line number from 1 on, list of cells). Decimal commas become points.
 
     Blank lines are skipped. Lines that begin with # above the first row are kept as `comments`. A # further down is
     part of a cell. packed: the file is compressed by gzip. asked: the user's answers. table: one column holds labels.
@@ -199,7 +206,8 @@ class Cells:
     def _preamble(self, above: int, lines: Iterator[str]) -> tuple[int, str]:
         """Return the number of lines above the first line that is neither blank nor a comment, and that line.
 
-        above: the number of lines read before. At the end of the file the line is "".
+        above: the number of lines that were read before `lines`; they are counted too. If there is no such line, the
+        second result is "".
         """
         for line in lines:
             text = line.strip()
@@ -282,10 +290,10 @@ class Cells:
     def _separator(self, line: int, first: str) -> str:
         """Return the separator of the cells in the text `first`, which is line number `line`.
 
-        The user's answer counts, if there is one. Otherwise, if the text holds just one of the signs comma, semicolon
-        and tab, it is the separator. If the text holds several, the separator is the sign that leaves the others only
-        in decimal commas. Raises Unsettled if there is no such sign, or more than one. If the text holds none of the
-        three signs, the separator is a blank if the text has one, and else a comma.
+        If the user gave a separator, it is returned. Otherwise, the signs comma, semicolon and tab are searched outside
+        quotes. If the text holds none of them, the separator is a blank if the text has one, and else a comma. If it
+        holds one of them, this is the separator. If it holds several, each is tried: it is possible if the cells then
+        hold no other of the signs, except for decimal commas. Raises Unsettled unless exactly one is possible.
         """
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]
@@ -344,7 +352,8 @@ class Cells:
     def _not_cells(self, begin: int, end: int, text: str, error: csv.Error) -> Unsettled:
         """Return the error for a row that the csv module cannot split into cells.
 
-        begin, end: the numbers of its first line and of the line with the error. text: these lines.
+        begin, end: the numbers of its first line and of the line with the error. text: the lines from begin to end.
+        error: the error of the csv module.
         """
         cells, limit = self._as_written(text), csv.field_size_limit()
         column = max(range(len(cells)), key=lambda k: len(cells[k]))

@@ -49,9 +49,10 @@ def named(path: Path) -> str:
 
 @contextmanager
 def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
-    """Turn the errors of the `with` block into a ValueError that names the file, the failure and a remedy.
+    """Return a context that turns an error of its `with` block into a ValueError: the file, the failure and a remedy.
 
-    doing: "read" or "written".
+    doing: "read" or "written", for the message. remedy: the remedy for an error in the content. Errors of the system,
+    such as a missing file, and Unsettled have their own.
     """
     try:
         yield
@@ -73,7 +74,10 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
 
 
 def _others(path: Path) -> str:
-    """Return words that suggest a file of a similar name in the folder; "" without one, or if `path` exists."""
+    """Return the end of a message that suggests a file with a name similar to that of `path`, in the same folder.
+
+    "" without such a file, or if `path` exists.
+    """
     folder, name = os.path.split(os.fspath(path))
     with suppress(OSError, ValueError):
         if not os.path.exists(path):
@@ -102,7 +106,10 @@ def check_path(path: object) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """Return the ending of a data file, including .gz. Raises ValueError for a folder, and for any other ending."""
+    """Return the ending of a data file in lower case, for example ".npy" or ".csv.gz".
+
+    Raises ValueError for a folder, and for an ending that is not a key of `REMEDIES`.
+    """
     name = check_path(path).lower()
     for suffix in sorted(REMEDIES, key=len, reverse=True):
         if name.endswith(suffix):

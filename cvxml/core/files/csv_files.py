@@ -1,7 +1,7 @@
 """Read columns of cells, with or without a header: numbers, and the text of columns that may be labels.
 
 header: True or False if the user said whether the first line is a header, else None. labelled: True for a table, in
-which one column may hold words.
+which one column may hold words. To refuse is to raise a ValueError.
 """
 
 from __future__ import annotations
@@ -62,13 +62,12 @@ class Columns:
 
     The keys of the dicts `texts`, `slips` and `rounded` are column numbers c.
 
-    texts[c]: the cells of a column that may hold words.
-    slips[c]: the line number and text of the first cell of such a column that is not a number.
-
-    rounded[c]: the line number and text of the first integer in a column that double precision rounds.
+    texts[c]: the cells of column c, if it may hold words or is left out.
+    slips[c]: the line number and text of the first cell of column c that is not a number, if c is a key of `texts`.
+    rounded[c]: the line number and text of the first cell of column c with an integer that double precision rounds.
 
     written: how the file differs from most files, in words. lines: the line number of each row; empty for .npy.
-    left_out: the columns that the user leaves out.
+    left_out: the numbers of the columns that the user leaves out.
     """
 
     names: list[str]  # empty without a header
@@ -112,7 +111,7 @@ class Columns:
                 )
 
     def called(self, column: int) -> str:
-        """Return a column in words for a message."""
+        """Return a column in words for a message, such as "column 2 ('width')" or "the last column"."""
         if self.names:
             return f"column {column + 1} ({self.names[column].strip()[:40]!r})"
         return {0: "the first column", self.width - 1: "the last column"}.get(column, f"column {column + 1}")
@@ -121,8 +120,9 @@ class Columns:
 def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
     """Return the cells of the first line if they are column names, and [] if the line is data or may be data.
 
-    line: the number of the line. Raises ValueError if words stand among numbers. A single word is allowed in a table,
-    because it may be a label.
+    line: the number of the line. If `header` is None, the cells are names if no cell is a number. Raises ValueError if
+    some cells are words and others are numbers, and if all cells are complex numbers. In a table a single word is
+    allowed, because it may be a label.
     """
     if header is not None:
         return cells if header else []
@@ -135,9 +135,10 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
 
 
 def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
-    """Return the error for names among numbers, for example the row names that pandas writes beside a matrix.
+    """Return the error for a line with words among numbers, for example the row names that pandas writes in a matrix.
 
-    If the first cell that is not a number is NA or the like, or a quantity such as a percentage, the message says so.
+    line, cells: the number of the line and its cells. If the first cell that is not a number is NA or the like, or a
+    quantity such as a percentage, the message says so.
     """
     column, word = next((k, cell) for k, cell in enumerate(cells) if number(cell) is None)
     if (word.strip() and word.strip().lower() in MISSING) or quantity(word)[0]:
@@ -156,7 +157,8 @@ def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
 def _commented(written: Cells, width: int, named: bool) -> list[str]:
     """Return the column names in a comment above the data, as numpy.savetxt writes them with header=; else [].
 
-    Only a comment with `width` cells, as many as the data, can hold names. named: True if the names will be used.
+    written: the rows of the file, of which the first was read. width: the number of cells of that row; only a comment
+    with as many cells can hold names. named: True if the names will be used.
 
     Raises ValueError if such a comment has a number, because it may be a point. If `named` is True, also raises
     ValueError if there are two such comments.
@@ -179,9 +181,9 @@ def _commented(written: Cells, width: int, named: bool) -> list[str]:
 def _header(
     first: tuple[int, list[str]], written: Cells, header: bool | None, labelled: bool
 ) -> tuple[list[str], bool]:
-    """Return the column names, and True if the first line that is not a comment is a header.
+    """Return the column names ([] without names), and True if the first line that is not a comment is a header.
 
-    first: that line, as its number and its cells.
+    first: that line, as its number and its cells. written: the rows of the file.
     """
     line, cells = first
     if any(number(cell) is not None for cell in cells):  # a line without numbers is itself a header
@@ -193,7 +195,10 @@ def _header(
 
 
 def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
-    """Refuse a column that is empty in the first two lines, for example two tabs between two cells."""
+    """Refuse a file with a column that is empty in its first two rows, as with two tabs between all cells.
+
+    rows: these rows, each as its line number and its cells.
+    """
     if len(rows) < 2 or len(rows[0][1]) != len(rows[1][1]):
         return
     (line, above), (other, below) = rows
@@ -206,12 +211,13 @@ def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
 
 
 def _refuse_missing(rows: list[tuple[int, list[str]]], labelled: bool) -> None:
-    """Refuse a header that may be a point with missing numbers, such as NA,NA,A.
+    """Refuse a header that may instead be a point with missing numbers, such as NA,NA,A.
 
     A single "Na" is allowed in a header with at least two names, because it may be sodium. Empty cells are allowed in a
     header with at least two names. They are also allowed beside a single name if the cell below this name is a number.
 
-    rows: the header and the line below it. labelled: the file is a table, so the option --header decides.
+    rows: the header and the line below it, each as its line number and its cells. labelled: the file is a table, and
+    the message offers the option --header.
     """
     line, cells = rows[0]
     missing = [cell.strip() for cell in cells if cell.strip().lower() in MISSING]
@@ -232,10 +238,11 @@ def _refuse_missing(rows: list[tuple[int, list[str]]], labelled: bool) -> None:
 
 
 def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, bool]) -> None:
-    """Refuse a comment among the data: a line that begins with #, unless all lines of data do and have `width` cells.
+    """Refuse a line that may be a comment among the data.
 
-    width: the number of cells in the first line. start: the number of the first line of data, and True if it begins
-    with #.
+    A line that begins with # is accepted only if all lines of data begin with #, and if it has `width` cells. line,
+    cells: its number and its cells. width: the number of cells in the first line. start: the number of the first line
+    of data, and True if that line begins with #.
     """
     begins = cells[0].startswith("#")
     if begins and (len(cells) != width or not start[1]):
@@ -253,7 +260,7 @@ def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, b
 def counting(cells: list[str]) -> bool:
     """Return True if the cells look like column numbers, such as 0, 1, 2.
 
-    These are three or more consecutive integers, each one larger than the last, or exactly 0, 1 or exactly 1, 2.
+    These are three or more consecutive integers in increasing order, such as 5, 6, 7, or exactly 0, 1 or exactly 1, 2.
     """
     if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells):
         return False
@@ -265,9 +272,15 @@ def counting(cells: list[str]) -> bool:
 def _doubt(line: int, first: list[str], found: Columns) -> None:
     """Refuse a table without a header if its first line may be a header.
 
-    line, first: its number and its cells. There are four reasons for doubt. A word in it is a usual name of a column of
-    labels, such as "class", or stands above numbers. Its numbers look like column numbers (`counting`). It is the only
-    line of whole numbers. Or each number is outside the range of its column in the other lines.
+    line, first: the number and the cells of the first line. found: the columns, with this line as their first row.
+    Columns that the user leaves out do not count. There are four reasons to refuse:
+
+    - It has a word that is a usual name of a column of labels, such as "class", or that stands above numbers.
+    - Its numbers look like column numbers (`counting`).
+    - It has at least three numbers, and is the only line of whole numbers above at least three others.
+    - It has at least three numbers, each outside the range of its column in at least ten other lines.
+
+    A word that appears again in its column is a label. The line is then accepted.
     """
     used = [column for column in range(len(first)) if column not in found.left_out]
     word = next((column for column in used if number(first[column]) is None), None)
@@ -310,13 +323,16 @@ def load_csv(
     left_out: Callable[[list[str], int], Collection[int]] = lambda names, width: (),
     square: bool = False,
 ) -> Columns:
-    """Return the columns of a file; all cells must be numbers, except in the columns that may be text.
+    """Return the columns of a file. All cells must be numbers, except in columns that may hold words or are left out.
 
     packed: the file is compressed by gzip. settled: the user's answers for a file that can be read in two ways.
-    kept, left_out: functions of the column names and the number of columns. `kept` returns the columns with text, and
-        `left_out` those that the user leaves out.
+    kept, left_out: functions of the column names and the number of columns. `kept` returns the numbers of the columns
+        that may hold words, and `left_out` those of the columns that the user leaves out. In a table, columns with a
+        word in the first line of data may also hold words.
     square: the numbers are a square matrix. A first line 0, 1, 2, ... is then data if there are as many lines as
         columns.
+
+    Raises ValueError for other cells, for lines of different lengths, and for a file that can be read in two ways.
     """
     written = Cells(path, packed, settled, labelled)
     rows = iter(written)
@@ -406,8 +422,9 @@ def not_a_number(
 ) -> Unsettled:
     """Return the error for a cell that should be a number.
 
-    columns: the column of the cell, then other columns with a cell that is not a number. names: of all columns. If
-    `labelled`, the message offers --drop to leave the columns out.
+    line: the number of its line. columns: the number of its column, and then those of other columns with a cell that is
+    not a number. names: the names of all columns, or none. If `labelled`, the message offers --drop to leave these
+    columns out.
     """
     text, name = cell.strip(), names[columns[0]].strip() if names else ""
     place = f"line {line}, column {columns[0] + 1}" + (f" ({name[:40]!r})" if name else "")

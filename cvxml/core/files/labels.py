@@ -2,7 +2,8 @@
 
 If two classes became one, such as 01 and 1, the certificate would be for another problem.
 
-called: the words for the column in a message. place: a function that returns the words for a row, counted from 0.
+To refuse is to raise a ValueError. called: the words for the column in a message. place: a function that returns the
+words for a row in a message; rows are counted from 0.
 """
 
 from __future__ import annotations
@@ -49,7 +50,11 @@ def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
 
 
 def kept_as_text(texts: Sequence[str]) -> str:
-    """Return a note if whole numbers are kept as text, with the first label that a number would change; else ""."""
+    """Return a note if all texts are whole numbers, but `integers` does not read them; else "".
+
+    The note quotes a label that explains this: the first that is no plain integer, such as 01, or else the first with
+    +.
+    """
     if not all(map(_WHOLE.fullmatch, texts)) or integers(texts) is not None:
         return ""
     changed = next((text for text in texts if not _PLAIN.fullmatch(text)), "")
@@ -58,7 +63,7 @@ def kept_as_text(texts: Sequence[str]) -> str:
 
 
 def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) -> NDArray[Any]:
-    """Return the labels in a column as int64, str or float64. cells: without blanks at their ends.
+    """Return the labels in a column (n,) as int64, str or float64. cells: the n cells, without blanks at their ends.
 
     They are int64 if `integers` reads all of them. Otherwise they stay str if one is not a number, or if all are whole
     numbers without a decimal point, such as 01 and 1. They are float64 in all other cases, for example 1.5 and 2.
@@ -94,7 +99,10 @@ def _refuse_missing(cells: Sequence[str], called: str, place: Callable[[int], st
 
 
 def _refuse_remark(cells: Sequence[str], called: str, place: Callable[[int], str]) -> None:
-    """Refuse a label with a remark behind it, such as `1 # seen twice`: it would be another class than 1."""
+    """Refuse a cell such as `1 # seen twice`, a label with a remark behind it: it would be another class than 1.
+
+    The part before the # must be another cell of the column, or a number.
+    """
     known = set(cells)
     for row, cell in enumerate(cells):
         found = _REMARK.fullmatch(cell) if "#" in cell else None
@@ -108,7 +116,10 @@ def _refuse_remark(cells: Sequence[str], called: str, place: Callable[[int], str
 def _refuse_two_ways(
     cells: Sequence[str], values: NDArray[np.float64], called: str, place: Callable[[int], str]
 ) -> None:
-    """Refuse 1 and 1.0 in one column: they may be one class or two."""
+    """Refuse two different cells that are the same number, such as 1 and 1.0: they may be one class or two.
+
+    values: the cells as numbers.
+    """
     first: dict[float, int] = {}
     for row, value in enumerate(values.tolist()):
         before = first.setdefault(value, row)
@@ -147,7 +158,10 @@ def whole_labels(values: NDArray[np.float64], called: str, place: Callable[[int]
 
 
 def array_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels in a numpy array (n,) or (n, 1) from a file. Raises ValueError for anything else."""
+    """Return the labels (n,) in a numpy array (n,) or (n, 1) from a file: int64, float64 or str.
+
+    Floats become int64 if all are whole. Raises ValueError for anything else.
+    """
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
@@ -172,9 +186,9 @@ def array_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def list_labels(values: list[Any]) -> NDArray[Any]:
-    """Return the labels in a list, or in a list of one-label lists.
+    """Return the labels (n,) in a list, or in a list of one-label lists: int64, float64 or str.
 
-    Raises ValueError that gives the place of an error.
+    Raises ValueError for other labels. The message gives the place of the error, such as y[3].
     """
     if values and all(isinstance(value, list) and len(value) == 1 for value in values):
         values = [value[0] for value in values]
@@ -259,7 +273,7 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
 
 
 def _not_one_each(y: Any) -> Unsettled:
-    """Return the error for labels that are a matrix or lists."""
+    """Return the error for labels y that are not one for each point, but a matrix or nested lists."""
     try:
         refuse_texts(y, "y")
         table = np.asarray(y)

@@ -62,9 +62,10 @@ def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _read_npy(stream: IO[bytes], size: int, most: float = math.inf) -> NDArray[Any]:
-    """Return the array in a stream of `size` bytes.
+    """Return the array in a stream of `size` bytes that holds a .npy file.
 
-    most: a limit in bytes for the array, in which each entry counts as at least 8 bytes.
+    most: the limit of the size of the array in bytes; an entry of fewer than 8 bytes counts as 8. Raises ValueError for
+    a larger array, and for a header that is not allowed or does not match `size`.
     """
     if size > common.MAX_BYTES:
         raise ValueError(f"it has {size} bytes, more than {common.MAX_BYTES}")

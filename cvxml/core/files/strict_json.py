@@ -29,7 +29,11 @@ BYTES_PER_LETTER = 10
 
 
 def check_depth(text: str) -> None:
-    """Raise ValueError for brackets nested too deep, too many keys, and lists or texts that take too much memory."""
+    """Raise ValueError for a JSON text that would take too much memory or recursion.
+
+    Its brackets are nested deeper than MAX_DEPTH, it has more than MAX_KEYS keys, or its lists and texts take too much
+    memory. The limit of the memory is FREE_BYTES, plus BYTES_PER_LETTER for each letter of the text.
+    """
     depth, keys, in_string = 0, 0, False
     left = FREE_BYTES + BYTES_PER_LETTER * len(text)
     for match in re.finditer(r'\\.|["\[\]{}:]', text, re.DOTALL):
@@ -89,7 +93,10 @@ def load_json(path: Path) -> Any:
 
 
 def _decoded(content: bytes) -> str:
-    """Return the text in UTF-8 bytes, without the byte order mark that some programs of Windows write."""
+    """Return the text in UTF-8 bytes, without the byte order mark that some programs of Windows write.
+
+    Raises ValueError for UTF-16 and other bytes.
+    """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unsettled("it is UTF-16, but JSON must be UTF-8; save it as UTF-8")
     return content.decode("utf-8-sig")

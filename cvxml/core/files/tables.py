@@ -8,6 +8,7 @@ held: the columns of a file. names: their names in the header, [] without a head
 columns, features, words: lists of column numbers. left_out: the columns that --drop leaves out.
 
 label, index: the user's answers to --label and --index, None without an answer. called: the user's word for a column.
+To refuse is to raise a ValueError.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 class Table(NamedTuple):
     """Features X (n, d) and labels y (n,) from a file.
 
-    where: the place of the labels in the file, in words. written: how the file is written, in words.
-    names: the names of the features; empty if the file has none.
+    where: the place of the labels in the file, in words. written: in words, the columns that were left out, how the
+    file differs from most files, and whether labels were kept as text; "" if there is nothing to tell. names: the names
+    of the features; empty if the file has none.
     """
 
     X: NDArray[np.float64]
@@ -62,7 +64,11 @@ class Table(NamedTuple):
 def _text_columns(
     names: list[str], width: int, label: str | None, index: bool | None, left_out: set[int]
 ) -> set[int]:
-    """Return the columns of a CSV file that may hold the labels, so that their cells are kept as text."""
+    """Return the columns of a CSV file that may hold the labels; `load_csv` keeps their cells as text.
+
+    These are column 0, the first and the last column that are neither index nor left out, columns with a usual name of
+    labels, and those that `label` may mean. width: the number of columns.
+    """
     named = [column for column, name in enumerate(names) if name.strip().lower() in (*SURE, *LIKELY, "y")]
     columns = range(bool(index), width)
     kept = {0, *_ends(columns, left_out), *named[: len(LIKELY) + 3]}
@@ -80,9 +86,10 @@ def _ends(columns: Sequence[int], left_out: Collection[int]) -> list[int]:
 def _columns_called(
     names: list[str], columns: Sequence[int], called: str, left_out: Collection[int] = ()
 ) -> set[int]:
-    """Return the columns that `called` may mean: a name, a place in `columns`, or "first" or "last".
+    """Return the columns that `called` may mean: a name, a place in `columns` from 0 on, or "first" or "last".
 
-    The first and last columns are those that are not left out.
+    "first" and "last" are those of the columns that are not left out. Raises ValueError if several columns have the
+    name `called`.
     """
     found = [column for column in columns if names and names[column].strip() == called]
     if len(found) > 1:
@@ -117,7 +124,10 @@ def _left_out(names: list[str], width: int, asked: Settled) -> set[int]:
 
 
 def _label_column(held: Columns, columns: list[int], label: str | None, index: bool | None) -> int:
-    """Return the column of the labels, among `columns`. Raises ValueError if more than one column is possible."""
+    """Return the column of the labels, among `columns`.
+
+    Raises ValueError unless exactly one column is possible, and for words in columns that cannot hold labels.
+    """
     if label is not None:
         every = range(bool(index), held.width)
         at = _column_of("label", held.names, every, label, held.left_out)
@@ -156,9 +166,10 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
 
 
 def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bool | None) -> None:
-    """Refuse a table if a column of words may be something else than the labels.
+    """Refuse a table if it is not certain that a column of words holds the labels.
 
-    It may be names of the rows, or a feature that must be turned into numbers. words: the numbers of these columns.
+    The words may be names of the rows, or a feature that must be turned into numbers. words: the columns of words, one
+    or more.
     """
     names = index is None and words[0] == 0 and _all_differ(held.texts[0])
     if len(words) > 1:
@@ -186,9 +197,9 @@ def _all_differ(cells: list[str]) -> bool:
 
 
 def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsettled:
-    """Return the error for feature columns that hold cells that are not numbers.
+    """Return the error for features with cells that are not numbers.
 
-    columns: these columns. The message quotes the first such cell of columns[0].
+    columns: the columns of these features. The message quotes the first such cell of columns[0].
     """
     column = columns[0]
     line, cell = held.slips[column]
@@ -206,8 +217,8 @@ def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsett
 def _words(held: Columns, column: int, last: int) -> bool:
     """Return True if a column holds words, and not numbers or quantities such as dates.
 
-    All cells must be words. One word is enough in the column `last`, the usual place of labels. If the first cell that
-    is not a number is a quantity, the result is False.
+    A word is a cell that is not a number. All cells must be words; in the column `last`, the usual place of labels, one
+    word is enough. If the first word is a quantity, the result is False.
     """
     if column not in held.slips or quantity(held.slips[column][1])[0]:
         return False
@@ -228,10 +239,10 @@ def _plausible(held: Columns, column: int) -> bool:
 
 
 def _numbers_rows(values: NDArray[np.float64]) -> bool:
-    """Return True if a column of whole numbers may number the rows.
+    """Return True if a column may number the rows; `values` (n,) are its cells.
 
-    The column must have at least three rows. True for consecutive integers in any order. With ten or more rows,
-    also True if all values differ, or if at least nine tenths of the steps are 1.
+    It must hold at least three numbers, all whole. True for consecutive integers in any order. With ten or more rows,
+    also True if all values differ, or if at least nine tenths of the differences of neighbouring rows are 1.
     """
     n = len(values)
     if n < 3 or not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
@@ -242,7 +253,7 @@ def _numbers_rows(values: NDArray[np.float64]) -> bool:
 
 
 def _refuse_index(held: Columns, features: list[int], index: bool | None) -> None:
-    """Refuse a first feature that may only number or name the rows.
+    """Refuse a table if its first feature may only number or name the rows.
 
     If `index` is True, column 0 is the index, and the feature is refused only if it holds the same numbers as column 0.
     If `index` is False, the feature is accepted. A single feature is always accepted.
@@ -263,7 +274,7 @@ def _refuse_index(held: Columns, features: list[int], index: bool | None) -> Non
 
 
 def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int, list[int]]:
-    """Return the column of the labels and the columns of the features."""
+    """Return the column of the labels and the columns of the features. Raises ValueError if the table is refused."""
     columns = [column for column in range(bool(index), held.width) if column not in held.left_out]
     if len(columns) < 2:
         left = " left after --drop" if held.left_out else ""

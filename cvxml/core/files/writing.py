@@ -26,9 +26,10 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 @contextmanager
 def _without_signals() -> Iterator[None]:
-    """Delay SIGTERM and SIGHUP to the end of the `with` block, unless the program handles them itself.
+    """Return a context that delays SIGTERM and SIGHUP to the end of its `with` block.
 
-    This works only in the main thread, because Python handles signals there. Elsewhere they end the process at once.
+    A signal for which the program has a handler is not delayed. In other threads than the main thread the context has
+    no effect, because Python handles signals in the main thread: the signals end the process at once.
     """
     came: list[int] = []
     waiting = []
@@ -101,8 +102,8 @@ def write_text(path: Path, text: str) -> None:
 def write_matrix(path: Path, values: ArrayLike) -> None:
     """Write numbers (n, d) as .npy, or as .csv with all digits, and replace the file atomically.
 
-    `read_array` reads the same numbers. (q, d, d) can be written as .npy only. Raises ValueError if a number is not
-    finite, and if the file cannot be written.
+    `read_array` reads the same numbers, but -0.0 becomes 0.0. Several matrices (q, d, d) can be written as .npy only.
+    Raises ValueError for such an array with another ending, for NaN and infinity, and if the file cannot be written.
     """
     matrix = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
 

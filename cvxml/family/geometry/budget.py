@@ -49,10 +49,11 @@ BLOCK = 512  # rows summed at a time; rounding grows with the number of terms of
 
 @dataclass(frozen=True)
 class BudgetFeasibility(Feasibility):
-    """The feasibility of a metric with a budget. `spent` is the sum of its squared distances over similar pairs.
+    """The feasibility of a metric A with a budget: how far it is from the psd cone, and how much it spends.
 
-    rounded: a bound of the rounding error of `spent`. away: a bound of the Frobenius distance between the given metric
-    and the metric that is judged in place of it (`examine_budget`).
+    spent: the sum over similar pairs of the squared distances in the psd matrix nearest to A. rounded: a bound of the
+    rounding error of `spent`. away: a bound of the Frobenius distance between A and the metric that is judged in place
+    of it (`examine_budget`).
     """
 
     spent: float = 0.0
@@ -73,7 +74,10 @@ class BudgetFeasibility(Feasibility):
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of two numbers: the distance from the psd matrices relative to the norm, and `spent` - 1."""
+        """The larger of two numbers: `spent` - 1, and the distance from the psd cone divided by the norm of the matrix.
+
+        The result is inf for the zero matrix.
+        """
         return max(super().beyond_limits, self.spent - 1)
 
     def __str__(self) -> str:
@@ -85,12 +89,12 @@ class BudgetFeasibility(Feasibility):
 
 
 class MetricWithinBudget(NamedTuple):
-    """The metric A that is judged: `factor` times the matrix `psd` (d, d), in the units `unit` (d,) of the features.
+    """The metric A that is judged: A_kl = factor psd_kl / (unit_k unit_l), with `unit` (d,) the units of the features.
 
     The sum of its squared distances over similar pairs is at most 1 + share, where `share` is due to rounding.
 
-    Rounding may also make `psd` slightly indefinite. But it is close to an exactly positive semidefinite matrix P:
-    |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all differences e in these units.
+    Rounding may also make `psd` (d, d) slightly indefinite. But it is close to an exactly positive semidefinite matrix
+    P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all differences e, divided by `unit`.
     """
 
     psd: FloatArray  # (d, d), the largest entry between 1 and 2, or all 0
@@ -139,13 +143,14 @@ def examine_budget(
     """The metric P_+(A) / max(1, spent) that is judged in place of A (d, d), and the feasibility of A.
 
     P_+(A) is the psd matrix nearest to A. spent: the sum over similar pairs of the squared distances in P_+(A).
-    similar (s, d): the differences of the similar pairs, or other vectors with the same sum of squares.
-    unit (d,): the units of the features. It must be given if `similar` holds other vectors.
+    similar (s, d): the differences e of the similar pairs, or other vectors with the same sum of e e^T.
+    unit (d,): the units of the features, powers of two; default: near the largest entry of each column of `similar`.
+    It must be given if `similar` holds other vectors.
 
-    The projection is computed with each feature in its own unit, a power of two. In the given units, the rounding of a
-    large feature could exceed the entries of a small one. For the same reason, A is tested twice: in the given units
-    and in those of the features. It must be symmetric and psd, within tolerance, in both. If A is exactly symmetric,
-    psd and within the budget, it is judged unchanged.
+    The projection is computed with each feature divided by its unit. In the given units, the rounding of a large
+    feature could exceed the entries of a small one. For the same reason, A is tested twice: in the given units and in
+    those of the features. It must be symmetric and psd, within tolerance, in both. An exactly symmetric and psd A is
+    judged unchanged if the computed `spent` is at most 1.
     """
     unit = units_of(similar) if unit is None else unit
     found = examine(A)[1]
@@ -170,13 +175,13 @@ def examine_budget(
 
 
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
-    """The psd projection P_+(own) of a matrix in feature units, (d, d), and a bound `slack` of its rounding error.
+    """The psd projection Q = P_+(own) of a matrix in feature units, (d, d), and a bound `slack` of its rounding error.
 
-    The result Q is close to an exactly psd matrix P: |e^T (P - Q) e| <= slack (sum_k |e_k| sqrt(Q_kk))^2.
+    Q is close to an exactly psd matrix P: |e^T (P - Q) e| <= slack (sum_k |e_k| sqrt(Q_kk))^2 for every vector e.
 
-    A diagonal result has the slack 0. Otherwise `own` is scaled to a unit diagonal. If it then has no negative
-    eigenvalue beyond rounding, it is kept, else it is projected. The projection is computed as a product T T^T, so it
-    differs from a psd matrix by the rounding of this product only.
+    A diagonal Q has the slack 0. Otherwise the result of `examine` is scaled to a unit diagonal. If the scaled matrix
+    is psd up to rounding, Q is the result of `examine`. Else it is projected once more. This projection is a product
+    T T^T, so it differs from a psd matrix by the rounding of the product only.
     """
     d = len(own)
     psd = examine(own)[0]
@@ -221,12 +226,12 @@ class BudgetCoordinates(NamedTuple):
         return ""
 
     def inside(self, A: FloatArray) -> FloatArray:
-        """The matrix (r, r) in the coordinates with the same distances as A (d, d)."""
+        """The metric of z (r, r) with the same distances as the metric A (d, d), for every difference e = back z."""
         M: FloatArray = self.back.T @ A @ self.back
         return (M + M.T) / 2
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The matrix (d, d) with the distances of M (r, r), zero in directions in which no similar pair differs."""
+        """The metric to M to^T (d, d) of e, for a metric M (r, r) of z."""
         A: FloatArray = self.to @ M @ self.to.T
         return (A + A.T) / 2
 
@@ -238,9 +243,9 @@ class BudgetCoordinates(NamedTuple):
 
 
 class Most(NamedTuple):
-    """An upper bound of sum_t w_t D_A(t) for every metric A with a budget of 1; inf if there is no proved bound.
+    """An upper bound of sum_t w_t D_A(t), for weights w_t of pairs t and every metric A within the budget.
 
-    `error` is the part of it that allows for rounding.
+    value: the bound; inf if no bound is proved. error: the part of `value` that allows for rounding.
     """
 
     value: float  # inf if there is no proved bound

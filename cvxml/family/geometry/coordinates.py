@@ -27,11 +27,11 @@ RANK = 1e-13  # smallest relative spread of a direction that is kept
 class Coordinates(NamedTuple):
     """Coordinates Y (n, r) of points X (n, d). `to` and `back` (d, r) are the matrices of the maps between X and Y.
 
-    Y is X times `to`, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T. lost (r,): the largest spread divided by the
-    spread of each coordinate.
+    Y is X times `to`, up to a shift. X_i - X_j = (Y_i - Y_j) back^T, except for the directions left out. lost (r,): the
+    largest spread divided by the spread of each coordinate.
 
-    hidden: the number of directions left out although the points differ there. entangled: the features that are mixed
-    in the directions left out.
+    hidden: the number of directions left out although the points differ there. entangled: the indices of the features
+    with a large entry in some direction that is left out.
     """
 
     Y: FloatArray
@@ -82,7 +82,8 @@ def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> st
 def coordinates(X: FloatArray) -> Coordinates:
     """The coordinates for X (n, d). If all points are equal, there is one constant coordinate.
 
-    Raises ValueError if the spread of a feature is outside 1 / UNITS to UNITS.
+    Raises ValueError if the spread of a feature, rounded to a power of two, is outside 1 / UNITS to UNITS. A constant
+    feature is allowed.
     """
     D = X - X[0]  # a constant feature becomes 0 exactly
     spread = np.abs(D).max(axis=0)

@@ -23,11 +23,11 @@ from cvxml.numbers.span import cosets
 class Ground(NamedTuple):
     """The span of the differences, and coordinates in it, computed once for all certificates.
 
-    labels (n,): x_i - x_l is in the span if and only if their labels are equal. rank: the dimension of the span.
-    images: the points X T.
+    labels (n,): x_i - x_l is in the span if and only if points i and l have equal labels. rank: the dimension of the
+    span. images: the points X T, with the basis T of the module docstring.
 
     least: a proved lower bound of the eigenvalues of T^T C T. undecided: the reason why no such T was found, as a
-    sentence; empty if it was found.
+    sentence; empty if it was found. If T was not found or the rank is 0, `images` has no columns, and `least` is inf.
     """
 
     labels: IntArray  # (n,): x_i - x_l is in the span if and only if their labels are equal

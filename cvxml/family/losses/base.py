@@ -21,6 +21,7 @@ it keeps its leading digits when it is small. Each formula is written once, for 
 p are the dual variables with excess 0 at v. Log sum exp: p = c e^-v / sum e^-v.
 Smoothed hinge: p = min([1-v]_+ / g, 1).
 Bounded: f(x) = x - 1 - log x, b = 1 + a/c, and r = v where v violates its bound 1, else r = 1.
+groups.py and residual.py have more losses.
 """
 
 from __future__ import annotations
@@ -110,7 +111,11 @@ class Sensitive(Protocol):
     """
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The sensitivity of dual variables `a` (t,) near an optimum, if the objective may grow by `room`."""
+        """The sensitivity of the dual variables `a` (t,) near an optimum.
+
+        room > 0: how much the objective may grow. Losses with a kink, where the second derivative does not exist, use
+        it: their sensitivity is proportional to 1 / room.
+        """
 
 
 class Loss(ABC):
@@ -147,7 +152,7 @@ class Loss(ABC):
         """phi(v) - k(a) + a v as a sum of terms >= 0, so its error is small where the excess is small."""
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Dual variables in the domain, near the fractions `a`, which may miss the domain by rounding only."""
+        """Dual variables in the domain, near the fractions `a`. The input `a` is in the domain up to rounding."""
         return list(self.to_domain(np.array(a, dtype=object)))
 
     def exact_value(self, v: Iterable[Any], unit: Fraction) -> Any:
@@ -222,9 +227,10 @@ class BoxLoss(Loss):
 
 
 def _longest(end: Any, extreme: float) -> float:
-    """The largest t such that |t extreme| <= |end|. The quotient may be rounded up.
+    """The largest t with |t extreme| <= |end|, up to rounding: t is end / extreme, or slightly less.
 
-    end: a limit of the box. extreme: the smallest or largest dual variable, with the sign of `end`.
+    end: a limit of the box. extreme: the smallest or largest dual variable, with the sign of `end`. If rounding of the
+    quotient makes |t extreme| exceed |end|, t is reduced.
     """
     t = float(end) / extreme
     return t if abs(t * extreme) <= abs(end) else t * (1 - 2 * EPS)

@@ -52,7 +52,10 @@ class Spread(Loss):
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip u and w at 0, and scale both to the same sum in each group: the smallest of sum u, sum w and c."""
+        """Clip u and w at 0, and scale both to the same sum in each group: the smallest of sum u, sum w and c.
+
+        A sum that is equal to c up to rounding becomes c. NaN becomes 0.
+        """
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MAX_DUAL)
         sums = [self._totals(size, side) for side in self._sides]
         whole, digit = _in_digits(np.minimum(*sums), self.c)
@@ -106,7 +109,11 @@ class Spread(Loss):
         return of_groups + behind + before
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Make sum u and sum w of each group equal. Sums within rounding of c, or above c, become c."""
+        """Move dual variables into the domain: clip u and w at 0, and give them the same sum s in each group.
+
+        s is the smaller of sum u and sum w; if it is above c or equal to c up to rounding, it is c. All dual variables
+        are first multiplied by the ratio of c to its float (module docstring).
+        """
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _ratio_to_float(cap)
         rows: list[tuple[dict[int, Fraction], dict[int, Fraction]]] = [({}, {}) for _ in range(self.groups)]
@@ -169,7 +176,11 @@ class Slack(Loss):
         return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clip the dual variables at 0. Sums within rounding of c, or above c, become c."""
+        """Move dual variables into the domain: clip them at 0, and limit the sum of each group to c.
+
+        Sums that are above c, or equal to c up to rounding, become c. All dual variables are first multiplied by the
+        ratio of c to its float (module docstring).
+        """
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _ratio_to_float(cap)
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]

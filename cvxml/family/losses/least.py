@@ -26,8 +26,8 @@ class Least(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Replace entries that are not positive and finite by 0, and divide by the sum; equal weights if all are 0.
 
-        The exact sum of the result is at least 1, and at most a few eps above 1. A larger sum gives a smaller, still
-        valid lower bound, because no v is negative.
+        The exact sum of the result is at least 1, and exceeds 1 by about (t + 8) eps for t rows. A sum above 1 gives a
+        smaller, still valid lower bound, because no v is negative.
         """
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max())

@@ -39,8 +39,8 @@ class LogSumExp(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clip at 0 and scale each group to the sum c; a group without a positive entry gets equal dual variables.
 
-        -inf marks a row that must have the dual variable 0. If every row of a group has -inf, the sum of the group is
-        0. Otherwise it is c, up to a relative error of 2 eps.
+        -inf marks a row that must have the dual variable 0. Rows outside `among` get 0 too, and NaN counts as 0. If
+        every row of a group has -inf, its sum is 0. Otherwise the sum is c, up to a relative error of 2 eps.
         """
         a = np.where(self.among, a.reshape(self.among.shape), -np.inf)
         allowed = a != -np.inf
@@ -97,9 +97,9 @@ class LogSumExp(Loss):
         return own + total(c[rest] * exp(logarithms[rest]))
 
     def _each(self, x: Any) -> Any:
-        """The constant c of the group of every row, (g, n).
+        """A table (g, n) with the constant c of the group of every row.
 
-        Its numbers are of the kind of x: floats, enclosures or exact numbers.
+        Its entries are numbers of the same kind as those of x: floats, enclosures or exact numbers.
         """
         return like(x, np.repeat(self.c[:, None], self.among.shape[1], axis=1))
 

@@ -62,7 +62,8 @@ class Residual(Loss):
     def ray(self, a: FloatArray) -> ConjugateOnRay:
         """The function t -> k(t a) = 0, for t up to 1.
 
-        A multiple t a is in the domain, but its dual variables of v are larger than needed; `to_domain` lowers them.
+        t a is in the domain. But its dual variables of v are larger than the smallest allowed value w s / (1 - s),
+        which weakens the bound; `to_domain` lowers them to this value.
         """
         return ConjugateOnRay(lambda t: 0.0, 1.0)
 

@@ -40,7 +40,8 @@ class Root(Loss):
     def ray(self, a: FloatArray) -> ConjugateOnRay:
         """The function t -> k(t a) = k(a) / t, for every t > 0.
 
-        Its field `against` maps a slope to the t with the largest k(t a) - slope t, which is sqrt(-k(a) / slope).
+        Its field `against` maps a slope > 0 to the t with the largest k(t a) - slope t, which is sqrt(-k(a) / slope).
+        For a slope <= 0 there is no largest value, and `against` returns 1.
         """
         minus_k = -float(self.conjugate(a))
         return ConjugateOnRay(

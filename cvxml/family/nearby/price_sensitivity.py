@@ -4,7 +4,8 @@ The estimate guides sublevel.py; a proof must not use it.
 
 f(A) = R(A) + sum phi(v) is the objective at a metric A, and V_t is the matrix with v_t = <A, V_t>. A term is one loss
 phi with its rows t. The tilted objective is f(A) - s <D, A>, for a symmetric matrix D, the direction, and a number
-s > 0, the tilt. Let K be the second derivative of f at the optimum, or a substitute for it if f has none:
+s > 0, the tilt. `room` is the amount by which f may grow above the optimum; it is given. Let K be the second derivative
+of f at the optimum, or a substitute for it if f has none:
 
     K = sum_t w_t V_t V_t^T + P.
 
@@ -18,10 +19,12 @@ The optimum moves by s S, where the symmetric matrix S solves K S = D. The dual 
 | log sum exp, logistic, root, bounded | the second derivative of phi   |
 
 Hinge and least have a kink. Their w_t is the curvature of a parabola that is close to the kink where f grows by about
-`room`. If the dual variables of a group have a fixed sum, the mean V_t of the group is subtracted from each V_t.
+`room`. If the dual variables of a group have a fixed sum, the mean V_t of the group, weighted with w_t, is subtracted
+from each V_t.
 
-P is the second derivative of R, if it has one. Otherwise P comes from the psd cone. Let Z be a psd matrix with Z A near
-0, and mu = room / d. Then P is the map T -> mu H T H on symmetric T, with H = Z / mu + (A + mu / |Z| I)^-1.
+P is the second derivative of R, if it has one. Otherwise P comes from the psd cone. Let G = sum_t a_t V_t, and let C be
+a matrix with C - G psd and (C - G) A = 0 at the optimum. Z is C - G with negative eigenvalues replaced by 0, and |Z| is
+its spectral norm. Let mu = room / d and H = Z / mu + (A + mu / |Z| I)^-1. P is the map T -> mu H T H on symmetric T.
 
 Features are scaled to a spread of about 1. Symmetric matrices are vectors svec of length p (geometry/symmetric.py).
 """
@@ -116,8 +119,10 @@ class Response(NamedTuple):
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
     """The response at a metric A (d, d) near the optimum: a factor of K, and the rows with changing dual variables.
 
-    duals: near the optimal ones, for each loss of the family. room: f may grow by this. Returns None if a loss has no
-    formula for w, or the regularizer none for P. Also if K is not positive definite, or if the rows are too many.
+    duals: near the optimal ones, for each loss of the family. room: f may grow by this.
+
+    Returns None if a loss has no formula for w, or the regularizer has no formula for P. Returns None too if K is not
+    finite and positive definite, or if there are too many rows (`MAX_NUMBERS`).
     """
     R = family.regularizer
     spread = units_of(R.X - middle(R.X))
@@ -169,10 +174,10 @@ def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
 
 
 def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
-    """The part P of K, (p, p); None if the regularizer R has no formula for it.
+    """The part P of K, (p, p); None if the regularizer R has no formula for it, or if P cannot be computed.
 
-    G: the matrix that belongs to the dual variables. at: the points and the metric, in units of the features. room: f
-    may grow by this.
+    G: sum_t a_t V_t, as weights on pairs. at: the points and the metric, in units of the features. room: f may grow by
+    this.
     """
     if isinstance(R, Smooth):
         return R.second_derivative(at)
@@ -185,8 +190,8 @@ def _second_derivative_of_cone(
 ) -> FloatArray | None:
     """The part P of K, (p, p), from the psd cone; None if a matrix to invert is singular.
 
-    cost (d, d): the matrix C of the regularizer <C, A>. paid (d, d): G = sum_t a_t V_t. Z is C - G, with negative
-    eigenvalues replaced by 0. Z A is near 0 for the metric A (d, d). room: f may grow by this; mu = room / d.
+    cost, paid (d, d): the matrices C and G of the module docstring. A (d, d): the metric. room: f may grow by this. A
+    lower limit of |Z|, 1e-9 tr C / d, replaces |Z| if it is smaller.
     """
     d = len(A)
     Z = cost - paid

@@ -1,7 +1,8 @@
 """All metrics with f(A) <= F, for example all that are at least as good as a given one: upper bounds of <D, A>.
 
-f is the objective of a family (theorem.py), and D a symmetric matrix, the direction. For any s > 0, the tilt, and any
-dual variables a, f(A) - s <D, A> >= k(a) + r(G + s D). So
+f is the objective of a family: a regularizer plus losses of values v_t = <A, V_t>. Dual variables a_t prove the bound
+f(A) >= k(a) + r(G), G = sum_t a_t V_t (theorem.py). D is a symmetric matrix, the direction. For any s > 0, the tilt,
+and any dual variables a, f(A) - s <D, A> >= k(a) + r(G + s D). So
     <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F.
 This is the certificate of the same problem with a linear term, and it holds for any dual variables. The dual variables
 of the tilted problem, to minimize f(A) - s <D, A>, give good bounds. To estimate them, s times a rate of change is
@@ -154,8 +155,8 @@ class Sublevel:
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
         """The upper bound of <D, A> over the set that one tilt s gives; inf if it proves no bound.
 
-        D: the direction, by weights on pairs. moves: for each term, the change of the dual variables per unit of s.
-        tilt: the number s.
+        D: the direction, by weights on pairs. moves: for each loss of the family, the change of its dual variables per
+        unit of s. tilt: the number s.
         """
         self.proofs += 1
         duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
@@ -170,8 +171,9 @@ class Sublevel:
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
         """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
-        If the dual variables with the tilt are not feasible, both are multiplied by `share`. tilt: the matrix s D,
-        given by weights on pairs; None for 0. Returns -inf and 0 if no bound is proved.
+        If the dual variables and the tilt prove no bound together, both are multiplied by `share`. duals: for each loss
+        of the family. tilt: the matrix s D, given by weights on pairs; None for 0. Returns -inf and 0 if no bound is
+        proved.
         """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
@@ -197,9 +199,9 @@ class Sublevel:
         """A proved lower bound of f(A) - share <tilt, A> over all A, and the number `share` in (0, 1].
 
         It is for a loss with dual variables of a fixed sum, so that no multiple of them is in the domain. own: dual
-        variables in the domain. If they are not feasible, they are mixed with `anchors.strict`. tilt: the matrix s D,
-        given by weights on pairs, or None. G: the matrix that belongs to `own`, plus the tilt. Returns -inf and 0 if no
-        bound is proved.
+        variables a in the domain. tilt: the matrix s D, given by weights on pairs; None for 0. G: sum_t a_t V_t plus
+        the tilt. If they prove no bound, `own` with the factor `share` is mixed with the dual variables
+        `anchors.strict` (strict_prices.py) with the factor 1 - share. Returns -inf and 0 if no bound is proved.
         """
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)
@@ -222,14 +224,17 @@ class Sublevel:
         return -math.inf, 0.0
 
     def _weights(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
-        """G + share * tilt as weights on pairs, for the G = sum_t a_t V_t of these dual variables."""
+        """The matrix G + share * tilt as weights on pairs, where `duals` are the dual variables of G.
+
+        tilt: the matrix s D, given by weights on pairs; None for 0.
+        """
         parts = [term.rows.weights(own) for term, own in zip(self.family.terms, duals, strict=True)]
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 
     def _lower_bound(self, duals: list[Duals], G: Weights) -> float:
         """The lower bound k(a) + r(G) of the dual variables a, minus its error bounds; -inf if it is not finite.
 
-        G: the matrix that belongs to `duals`, plus a tilt.
+        duals: the dual variables a, for each loss of the family. G: sum_t a_t V_t, plus s D if there is a tilt.
         """
         terms = self.family.terms
         parts = [term.loss.bound(own.a) for term, own in zip(terms, duals, strict=True)]
@@ -282,7 +287,10 @@ class Sublevel:
 
     @property
     def affordable(self) -> int:
-        """The number of pairs of points for which `closer` may be called, so that the time stays short."""
+        """A limit of the number of calls of `closer` that keeps the time short, from `FEWEST` to `MOST_PAIRS`.
+
+        The limit is smaller for more features and for more dual variables. Callers have to keep to it.
+        """
         d = len(self.M)
         numbers = max(1, sum(len(own.a) for own in self.duals) * d * (d + 1) // 2)
         return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
@@ -303,8 +311,9 @@ class Sublevel:
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
         """Yield metrics in this set in which row 1 of E (2, d) is likely to be shorter than row 0.
 
-        The first is the metric `beside` of the constructor, if it is in the set. The others are reached from M, and
-        from `beside`, by steps in the direction that changes the order of the two rows.
+        The rows of E are differences of points, and their lengths are distances in the metric. The first metric is
+        `beside` of the constructor, if it is in the set. The others are reached from M, and from `beside`, by steps in
+        the direction that makes row 0 longer than row 1.
         """
         if self._beside_holds:
             yield self.beside

@@ -7,8 +7,9 @@
 | frobenius.py      | lam/2 ||M||^2       | -||P_+(G)||^2 / (2 lam)                | see the file                |
 | logdet.py         | D_ld(M, A_0)        | log det(A_0 (A_0^-1 - G))              | see the file                |
 
-diagonal.py has the first two for diagonal M, and combinations.py has metrics that are sums of given b_k b_k^T. Two more
-serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py (R = 0).
+diagonal.py has the first two for diagonal M, and combinations.py has regularizers of metrics sum_k w_k b_k b_k^T with
+weights w_k >= 0 and given vectors b_k. Two more serve a single method: methods/plml/blocks.py, and
+methods/ldml/no_regularizer.py (R = 0).
 
 M (d, d) is the metric, a are the dual variables of the losses, and k(a) + r(G) is the lower bound (theorem/theorem.py).
 P_+ replaces negative eigenvalues by 0. X_p = (x_i - x_j)(x_i - x_j)^T for a pair p = (i, j). S is the sum of X_p over
@@ -68,7 +69,7 @@ class JudgedMatrix(NamedTuple):
     """The matrix that is judged in place of a given one, for example its projection to the psd cone.
 
     view: the points under the judged matrix. feasibility: that of the given matrix. finite: False if distances
-    overflow, or R is infinite. zero: True if the judged matrix is 0.
+    overflow, or R is infinite. zero: True if the judged matrix is 0; some regularizers do not test it and give False.
 
     undecided: the reason why double precision cannot judge it, as a sentence; else empty.
     """
@@ -114,9 +115,10 @@ class Regularizer(Protocol):
         """R(M), for the view of M from `judge`."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best feasible bound; 0 if no multiple is feasible.
+        """The factor t for which the dual variables t a give the best proved bound k(t a) + r(t G).
 
-        G: the matrix that belongs to the dual variables a. ray: t -> k(t a), the sum over the losses.
+        G: the matrix that belongs to the dual variables a. ray: t -> k(t a), the sum over the losses. Returns 0 if no
+        multiple is proved feasible. If every multiple is feasible, but the bound is not finite, it returns 1.
         """
 
     def surplus(self, G: Weights) -> Surplus | None:
@@ -131,11 +133,15 @@ class Regularizer(Protocol):
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """The psd matrix of rationals that is judged in place of A (d, d): A itself, or one near A.
 
-        root: M with M M^T near A, if it is known.
+        root: M with M M^T near A, if it is known; for combinations of given b_k b_k^T, their weights (K,).
         """
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The squared distances of the points X in a feasible matrix, which is made from the psd matrix `metric`."""
+        """The squared distances of the points X in the feasible matrix that `metric`, a psd matrix, stands for.
+
+        It is `metric` itself, except for a budget: `metric` is then divided by its sum of squared distances over
+        similar pairs, if this sum is above 1.
+        """
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
         """R(M) as a fraction or a ball. metric, D: the results of `exact_metric` and `exact_distances`."""
@@ -165,7 +171,7 @@ class Scaled(NamedTuple):
 
 @runtime_checkable
 class Smooth(Protocol):
-    """A regularizer with a second derivative. It guides a search, and a proof must not use it."""
+    """A regularizer with a second derivative. The derivative guides a search, and a proof must not use it."""
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
         """The second derivative of R at the metric of `at`, a matrix (p, p); None if it is unknown.
@@ -189,9 +195,10 @@ class Priced(Protocol):
 
 
 def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
-    """Return a method that stores its last result, and returns it again for the same argument object.
+    """Decorate `work`, a method of one argument, so that its last result is stored in the object.
 
-    The bound and the gap need the same results.
+    A call with the same argument (the same object, not an equal one) returns the stored result. The bound and the gap
+    need the same results.
     """
     name = f"last of {work.__name__}"
 
@@ -247,7 +254,7 @@ class ExactView:
 
     @property
     def w(self) -> Any:
-        """The weights (K,), if the matrix is a combination of K matrices b_k b_k^T."""
+        """The weights w (K,) of a matrix sum_k w_k b_k b_k^T; empty for regularizers of other matrices."""
         return exact(self.metric.weights)
 
     @property
@@ -270,21 +277,26 @@ class ByFormulas(Everywhere, ABC):
 
     @abstractmethod
     def value_at(self, at: Any) -> Any:
-        """R(M)"""
+        """R(M). at: a view of M with enclosures as attributes, or an `ExactView` of M."""
 
     @abstractmethod
     def conjugate_at(self, image: Any) -> Any:
-        """r(G)"""
+        """r(G). image: the result of `image` or `exact_image` for G."""
 
     @abstractmethod
     def excess_at(self, at: Any, image: Any) -> Any:
-        """R(M) - <M, G> - r(G) as a sum of terms >= 0, so its error is small where the excess is small."""
+        """R(M) - <M, G> - r(G) as a sum of terms >= 0, so its error is small where the excess is small.
+
+        at: a view of M with enclosures as attributes, or an `ExactView` of M. image: the result of `image` or
+        `exact_image` for G.
+        """
 
     @abstractmethod
     def image(self, G: Weights) -> Any:
         """The numbers computed from G that r depends on, in enclosures.
 
-        The enclosures also hold if each weight of G was rounded a few times. With G.exact, no weight was rounded.
+        The enclosures also hold if each weight of G was rounded a few times. If G.exact is True, the weights have no
+        rounding errors, and the enclosures may be narrower.
         """
 
     @abstractmethod
@@ -360,7 +372,10 @@ def product(at: Any, G: Weights) -> Any:
 
 
 def best_of_square(bound: Approximate, ray: ConjugateOnRay) -> float:
-    """The t with the best bound k(t a) + t^2 r(G) - error, for a regularizer with r(t G) = t^2 r(G). bound: r(G)."""
+    """The t with the best bound k(t a) + t^2 (r(G) - error), for a regularizer with r(t G) = t^2 r(G).
+
+    bound: r(G) with its error; if they are not finite, the result is 1. ray: the function t -> k(t a).
+    """
     paid = bound.error - bound.value
     return best(lambda t: ray.value(t) - paid * t * t, ray.longest) if math.isfinite(paid) else 1.0
 

@@ -1,9 +1,9 @@
 """A budget: R(M) = 0 where the sum of the squared distances of similar pairs is at most 1, else inf.
 
 This sum is <S, M>, S = sum of (x_i - x_j)(x_i - x_j)^T over similar pairs. G is the matrix that belongs to the dual
-variables. lambda_max is the largest eigenvalue of G relative to S, or 0 if that is larger: the smallest number l >= 0
-with l S - G psd. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0. A view is the points under a
-metric: it gives distances with error bounds.
+variables. lambda_max is the smallest number l >= 0 with l S - G psd: the largest eigenvalue of G relative to S, or 0 if
+all eigenvalues are negative. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0. A view is the points
+under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Budget(ByFormulas):
         self.at = budget(self.E, rank)
 
     def seen(self) -> Budget:
-        """This budget with rank=None, for solvers; its bounds are no proof."""
+        """The same budget with rank=None, for solvers; the bounds of the result are not proved."""
         return Budget(self.X, self.similar, self.labels, None)
 
     @property
@@ -111,9 +111,9 @@ class Budget(ByFormulas):
         return image.level - product(at, image.G)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best bound. Every t > 0 is feasible.
+        """The factor t of the dual variables a with the best bound k(t a) - t lambda_max; 1 if no bound is proved.
 
-        ray: the function t -> k(t a) of the losses.
+        Every t > 0 with t a in the domain of the losses is feasible. ray: the function t -> k(t a) of the losses.
         """
         slope = self._largest(G).value
         if not math.isfinite(slope):  # there is no proved bound

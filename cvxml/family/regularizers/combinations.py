@@ -60,10 +60,11 @@ class Combined(SeenBy):
     """A view of points X (n, d) in the metric M = sum_k w_k b_k b_k^T (d, d), with the weights w (K,).
 
     sight: the images of the points in M. The matrix that is judged differs from M by up to `error` (d, d) in each
-    entry, because of rounding. The attribute M is an enclosure that contains both.
+    entry, because of rounding. The attribute M is an enclosure that contains the metric and the judged matrix.
 
-    The difference changes a distance by up to |e|^T error |e|, where e is the difference of two points. This is at most
-    the sum of per_f e_f^2 over the features f, with per_f = (error u)_f / u_f, u > 0. u_f is the spread of f.
+    `error` changes a squared distance by up to |e|^T error |e|, where e is the difference of two points. This is at
+    most sum_f per_f e_f^2 over the features f, with per_f = (error u)_f / u_f, for any u > 0. Here u_f is the spread of
+    feature f.
     """
 
     def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, M: Enclosure, error: FloatArray):
@@ -94,7 +95,10 @@ def _upper(x: Enclosure) -> FloatArray:
 
 
 class _Gains(NamedTuple):
-    """The numbers c_k = b_k^T G b_k, and the sum `size` (K,) of the absolute values of their terms."""
+    """The numbers c_k = b_k^T G b_k = sum_p w_p z_kp^2, and the sums size_k = sum_p |w_p| z_kp^2, (K,).
+
+    w_p are the weights of G on pairs p = (i, j), and z_kp = b_k^T (x_i - x_j).
+    """
 
     c: Enclosure
     size: FloatArray
@@ -127,7 +131,10 @@ class Combinations(ByFormulas):
 
     @of_last
     def _gains(self, G: Weights) -> _Gains:
-        """The numbers c_k and their sizes. A c_k with a large error is computed again with more digits (`_finely`)."""
+        """The numbers c_k with error bounds, and the sums of the absolute values of their terms.
+
+        A c_k with a large error is computed again with more digits (`_finely`).
+        """
         K, used = len(self.B), np.asarray(G.w != 0)
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
@@ -291,20 +298,21 @@ class NormOfCombination(Combinations):
         return best_of_square(self.bound(G), ray)
 
     def radius(self, gap: float) -> float:
-        """sqrt(2 gap), which bounds the distance to the optimum."""
+        """sqrt(2 gap), which bounds the distance of a feasible metric from the optimum. gap: the gap of the metric."""
         return math.sqrt(2 * gap)
 
     def around(self, looked: JudgedMatrix, gap: float) -> float:
         """A bound of the distance between the optimum and a matrix that is judged by its nearest combination.
 
-        looked: that combination, with the distance of the matrix to it. gap: a bound of its gap.
+        looked: the judged combination, whose feasibility has the distance `away` from the matrix to the combination.
+        gap: a bound of the gap of the combination.
         """
         assert isinstance(looked.feasibility, ConeFeasibility)
         return self.radius(gap) + looked.feasibility.away
 
     @of_last
     def image(self, G: Weights) -> Norm:
-        """N, s and c of the module docstring. If no N with s >= c is found, N is inf, and the bound is -inf."""
+        """N, s and c of the module docstring. If no N with s >= c is found, N is inf, and the bound r(G) is -inf."""
         c, lengths = self.gains(G), np.sum(self.B**2, axis=1)
         above = np.maximum(_upper(c), 0.0)
         z = above if is_identity(self.B) else self.proposed(G)

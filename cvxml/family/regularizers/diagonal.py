@@ -39,7 +39,8 @@ from cvxml.numbers.sums import Approximate
 class DiagonalFeasibility(BudgetFeasibility):
     """The feasibility of a metric with a budget that must also be diagonal.
 
-    `beyond` is the largest absolute value of its entries off the diagonal, relative to its norm.
+    beyond: the largest absolute value of its entries off the diagonal, relative to its norm, as in `examine_diagonal`.
+    `spent` and `rounded` are those of the matrix max(diag(A), 0) for a given matrix A.
     """
 
     beyond: float = 0.0
@@ -68,9 +69,9 @@ def examine_diagonal(
 ) -> tuple[MetricWithinBudget, DiagonalFeasibility]:
     """The metric max(diag(A), 0) / max(1, spent) that is judged in place of A (d, d), and the feasibility of A.
 
-    similar (s, d): the differences of the similar pairs. spent: the sum over similar pairs in max(diag(A), 0). unit
-    (d,): the units of the features, if known. Entries off the diagonal are measured in the units of A and in those of
-    the features.
+    similar (s, d): the differences of the similar pairs. spent: the sum over similar pairs of the squared distances in
+    max(diag(A), 0). unit (d,): the units of the features; default: near the largest entry of each column of `similar`.
+    Entries off the diagonal are measured in the units of A and in those of the features.
     """
     other = A - np.diag(np.diag(A))
     judged, found = examine_budget(A - other, similar, unit)

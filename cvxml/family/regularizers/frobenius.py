@@ -156,13 +156,14 @@ class Frobenius(ByFormulas):
         return Q.mid / unit, ROOM * float(np.linalg.norm(Q.rad) + EPS * np.linalg.norm(Q.mid)) / unit
 
     def radius(self, gap: float) -> float:
-        """sqrt(2 gap / lam), which bounds the distance to the optimum."""
+        """sqrt(2 gap / lam), which bounds the distance of a psd metric from the optimum. gap: the gap of the metric."""
         return math.sqrt(2 * gap / self.weight) / self.scale**2
 
     def around(self, looked: JudgedMatrix, gap: float) -> float:
         """An upper bound of the distance between the optimum and a matrix that was projected before it was judged.
 
-        looked: the judged matrix, with the distance to it. gap: a bound of its gap.
+        looked: the judged matrix, with the feasibility of the given matrix, which has the distance between the two.
+        gap: a bound of the gap of the judged matrix.
         """
         return self.radius(gap) + looked.feasibility.distance
 

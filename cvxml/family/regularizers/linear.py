@@ -52,7 +52,7 @@ class Linear(ByFormulas):
 
     @property
     def labels(self) -> IntArray:
-        """Points have equal labels if they differ by a vector in the range of C."""
+        """Labels (n,): two points have equal labels if and only if their difference is in the range of C."""
         return self.ground.labels
 
     @property
@@ -80,9 +80,9 @@ class Linear(ByFormulas):
         return product(at, image)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor t of the dual variables with the best bound k(t a) among those with C - t G psd; 0 without one.
+        """The factor t of the dual variables with the best bound k(t a) among those with C - t G proved psd.
 
-        ray: the function t -> k(t a) of the losses.
+        ray: the function t -> k(t a) of the losses. Returns 0 if no t > 0 is proved.
 
         C is definite on its range, and T is a basis of the range. So C - t G is psd if T^T (C - t G) T is psd. Every t
         up to the least eigenvalue of T^T C T, divided by the largest of T^T G T, is feasible.
@@ -103,7 +103,7 @@ class Linear(ByFormulas):
     def surplus(self, G: Weights) -> Surplus:
         """The matrix Z = T^T (C - G) T, which must be psd, and a bound of its error.
 
-        The bound allows a few more roundings of each dual variable.
+        The bound allows a few more roundings of each dual variable. If no T was found, Z is empty and the error is inf.
         """
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), math.inf)
@@ -114,7 +114,11 @@ class Linear(ByFormulas):
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
     def image(self, G: Weights) -> Weights:
-        """C - G as weights on pairs. The dual variables have been scaled so that C - G is psd (`best_multiple`)."""
+        """C - G as weights on pairs.
+
+        The method does not check that C - G is psd. For `bound` and `excess`, the caller must have made the dual
+        variables feasible: multiplied them (`best_multiple`), or mixed them (theorem/strict_prices.py).
+        """
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:

@@ -113,7 +113,9 @@ class LogDet(Everywhere):
     def judge(self, A: FloatArray) -> JudgedMatrix:
         """The projection P_+(A), with negative eigenvalues replaced by 0.
 
-        If the projection is singular, R is infinite. Singularity is decided in rationals.
+        If floats do not prove K = C^-1 P_+(A) C^-T positive definite, the field `finite` is False. If an entry of K is
+        at least `HUGE`, or rationals prove that P_+(A) is singular, R counts as infinite. Otherwise R is unknown, and
+        the field `undecided` says so.
         """
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
@@ -176,7 +178,7 @@ class LogDet(Everywhere):
         return 0.0
 
     def bound(self, G: Weights) -> Approximate:
-        """r(G) = log det Z, with an error bound."""
+        """r(G) = log det Z, with an error bound; -inf if Z is not proved positive definite."""
         if not G.w.any():
             return Approximate(0.0, 0.0)
         (_, error), known = self._left_of(G)
@@ -189,7 +191,8 @@ class LogDet(Everywhere):
     def excess(self, view: Positive, G: Weights) -> Approximate:
         """The excess D_ld(L^T Z L, I), with an error bound.
 
-        L is a computed factor, so K = L (I + F) L^T with a rounding error F. The error bound covers the effect of F.
+        L is a computed factor, so K = L (I + F) L^T with a rounding error F. The error bound covers the effect of F. It
+        is inf if Z or L^T Z L is not proved positive definite, or if F is too large.
         """
         (K, K_error), known = _of(view)
         (Z, error), left = self._left_of(G)
@@ -270,6 +273,8 @@ class LogDet(Everywhere):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """r(G) = log det(A_0 - A_0 G A_0) - log det A_0, as a ball; None if P - G is not positive definite.
 
+        If all weights of G are 0, the result is the fraction 0.
+
         A_0 - A_0 G A_0 is A_0 (P - G) A_0, which is positive definite if and only if P - G is. X: the points in
         rationals. G: the matrix G, as weights on pairs of points. hint: not used.
         """
@@ -304,9 +309,10 @@ def _of(view: Positive) -> tuple[Known, Definite]:
 def distance(A: FloatArray, gap: float) -> float:
     """A bound of the Frobenius distance from A (d, d) to the minimizer A* of a convex function plus D_ld.
 
-    gap: the gap of A, so D_ld(A, A*) <= gap. Let w_i be the logarithms of the eigenvalues of A* relative to A. Then
-    sum_i (w_i + e^-w_i - 1) <= gap and ||A - A*|| <= ||A||_2 ||e^w - 1||. The ratio of (e^w - 1)^2 to w + e^-w - 1
-    grows with w, so the worst case is a single w that uses the whole gap: ||A||_2 (e^w - 1).
+    gap: a bound of the gap of A, so D_ld(A, A*) <= gap. Returns inf for a gap of 700 or more. Let w_i be the logarithms
+    of the eigenvalues of A* relative to A. Then sum_i (w_i + e^-w_i - 1) <= gap and ||A - A*|| <= ||A||_2 ||e^w - 1||.
+    The ratio of (e^w - 1)^2 to w + e^-w - 1 grows with w, so the worst case is a single w that uses the whole gap:
+    ||A||_2 (e^w - 1).
 
     w is the positive root of w + e^-w - 1 = gap. Newton's method starts above the root and stays above it, up to
     rounding. The start gap + sqrt(2 gap) exceeds the root by about w^2 / 3. It is used itself if the gap is so small
@@ -324,9 +330,9 @@ def distance(A: FloatArray, gap: float) -> float:
 
 
 def radius(looked: JudgedMatrix, gap: float) -> float:
-    """A bound of the distance between the optimum and a matrix, for a problem with R(M) = D_ld(M, A_0).
+    """A bound of the distance between the optimum and a given matrix, for a problem with R(M) = D_ld(M, A_0).
 
-    looked: the matrix that was judged in place of it. gap: a bound of its gap.
+    looked: the matrix that was judged in place of the given one. gap: a bound of the gap of the judged matrix.
     """
     view = looked.view
     assert isinstance(view, Positive)

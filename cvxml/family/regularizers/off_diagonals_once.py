@@ -42,8 +42,8 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     """A proved upper bound of the gap of the metric in this misreading, relative to lam/2 sum_{i <= j} M_ij^2.
 
     question: the metric and the tolerance. given: the points and triplets. lam, c, width: those of the module
-    docstring. Returns inf if there is no proof: for an infeasible metric, no triplets, more than `MAX_TRIPLETS` of them
-    with v close to 1, or too much rounding.
+    docstring. Returns inf if there is no proof: for an infeasible metric or one of another size, no triplets, more than
+    `MAX_TRIPLETS` triplets with v close to 1, or too much rounding.
     """
     s = unit_scale(given.X)
     X, M = given.X / s, question.metric * s**2
@@ -81,10 +81,10 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
 
 
 def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
-    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of the triplets with v close to 1.
+    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of the triplets for which a has to be fitted.
 
-    There v does not determine a for the hinge; a least-squares fit does. c, width: those of the module docstring; width
-    is 0 for the hinge.
+    For the hinge (width = 0), these are the triplets with v close to 1, because v does not determine a there. For the
+    smoothed hinge the mask is False everywhere. c, width: those of the module docstring.
     """
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)

@@ -85,7 +85,11 @@ class Trace(Linear):
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
     def image(self, G: Weights) -> Weights:
-        """G itself. The dual variables have been scaled so that v I - G is psd (`best_multiple`)."""
+        """G itself.
+
+        The method does not check that v I - G is psd. For `bound` and `excess`, the caller must have made the dual
+        variables feasible (`best_multiple`).
+        """
         return G
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:

@@ -42,7 +42,10 @@ class Weights(NamedTuple):
 
 
 def places(keys: IntArray, wanted: IntArray) -> tuple[IntArray, Any]:
-    """Return the place of each of `wanted` (m,) in the distinct `keys` (t,), and a mask (m,) of those found."""
+    """Return the index in `keys` (t,) of each of `wanted` (m,), and a mask (m,) of those found.
+
+    The `keys` are distinct, in any order. An index has no meaning where the mask is False.
+    """
     if len(keys) == 0:
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
     order = np.argsort(keys)
@@ -91,7 +94,7 @@ class View(Protocol):
 
 
 class WideView(View, Protocol):
-    """A view for rows that need the distances from a point to all points."""
+    """A view that can also compute the distances from a point to all points at once, for rows that need them."""
 
     def products(self) -> Products:
         """Squared distances of all pairs of points, in a form that computes blocks of them by products of matrices."""
@@ -99,7 +102,8 @@ class WideView(View, Protocol):
     def from_points(self, i: IntArray) -> Distances:
         """Squared distances (m, n) from the points i (m,) to all n points.
 
-        If the view has error bounds, they come from differences, so those of close points keep their digits.
+        A view with error bounds computes them from differences of images, so small distances keep their digits. `Plain`
+        computes them by products, with rounding errors that it does not bound.
         """
 
 
@@ -166,7 +170,8 @@ class Nearest(MarginRows, Protocol):
     def least(self, z: FloatArray) -> float:
         """The smallest v of all rows, for images z (n, r) of the points.
 
-        `PairRows` leaves out every v up to `UNSEEN`, because such a value counts as 0.
+        `PairRows` leaves out every v up to `UNSEEN`, because such a value counts as 0; if no row is left, it returns
+        inf.
         """
 
 

@@ -115,10 +115,14 @@ class Triplets(NamedTuple):
             yield from found
 
     def _groups(self, between: Products, points: IntArray) -> Iterator[tuple[Products, IntArray]]:
-        """Yield groups of points, as positions in `points`, with a table of the points that may be their impostors.
+        """Yield groups of `points`, each with a table for the distances to the points that may be its impostors.
 
-        Each class with at least `MANY` of the points is a group, with a table of the points of all other classes: its
-        own points are no impostors. All other points are one group, with the table `between` of all points.
+        A group is yielded as (table, positions of its points in `points`). `between` is the table of all points; a
+        table computes blocks of distances by products of matrices.
+
+        If impostors are the points of other classes (`OtherClasses`), each class with at least `MANY` of the `points`
+        is a group. Its table has the points of all other classes. The remaining points are one group, with the table
+        `between`. For other impostors, all points are one group.
         """
         table = self.impostors
         if not isinstance(table, OtherClasses) or (table.own != table.codes[self.targets[:, 0]]).any():

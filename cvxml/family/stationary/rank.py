@@ -73,7 +73,7 @@ def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Fe
 
 
 def of_rank(M: FloatArray, rank: int) -> FloatArray:
-    """The matrix of at most this rank that is nearest to a psd M (d, d), in Frobenius norm."""
+    """The matrix of at most this rank that is nearest to a psd M (d, d), in Frobenius norm. rank: from 0 to d."""
     values, vectors = np.linalg.eigh(M)
     values[: len(M) - rank] = 0.0
     near: FloatArray = (vectors * values) @ vectors.T

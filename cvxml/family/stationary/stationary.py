@@ -5,10 +5,11 @@ X_ij. Norms are taken in coordinates in which the points have unit covariance. W
 |A|^2 = tr QC and |dF/dA|^2 = 4 tr QG C^-1 G. If features depend on each other, C is the covariance of a basis of the
 features, found by exact ranks.
 
-A row of A is used, or it is free, which means 0. There are two kinds of steps. A change of the used rows may have the
-length max(|A|, 1); it decreases F by at most g = max(|A|, 1) |dF/dA|, to first order in A. If fewer than m rows are
-used, a free row may become a row of that length; it decreases F by at most a number h, to first order in Q. Both at
-once, with this length in total, decrease F by at most 5/4 of the larger of g and h: by g c + h s^2 with c^2 + s^2 = 1.
+A row of A is free if it is 0 or negligible (`INVISIBLE` in rank.py), and used otherwise. There are two kinds of steps.
+A change of the used rows may have the length max(|A|, 1); it decreases F by at most g = max(|A|, 1) |dF/dA|, to first
+order in A. If fewer than m rows are used, a free row may become a row of that length; it decreases F by at most a
+number h, to first order in Q. Both at once, with this length in total, decrease F by at most 5/4 of the larger of g and
+h: by g c + h s^2 with c^2 + s^2 = 1.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def laplacian(weights: Any) -> Any:
 
 
 def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
-    """The indices of the points nearest to point i, including ties up to rounding.
+    """The indices of the points other than i that are nearest to point i, including ties up to rounding.
 
     row: squared distances from i to all points, as integers. largest: the largest squared distance of any two points.
     """
@@ -92,10 +93,11 @@ def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
 
 
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
-    """The sum of the absolute values 2 |weights_ij| D_ij of the terms of dF(tA)/dt at t = 1.
+    """The sum of the absolute values 2 |weights_ij| D_ij of the terms of dF(tA)/dt at t = 1, a ball.
 
-    Here D_ij is a squared distance minus the smallest one of its row. If |A| < 1, the sum is divided by |A|^2: it is
-    then the sum for the multiple of A with |A| = 1 and the same weights.
+    It limits the scale that gaps are relative to (`PLENTY`). Here D_ij is a squared distance minus the smallest one
+    from i to another point. If |A| < 1, the sum is divided by |A|^2: it is then the sum for the multiple of A with
+    |A| = 1 and the same weights.
 
     D (n, n): squared distances as integers, which are multiplied by 2^unit. weights (n, n): balls, with
     dF/dQ = sum weights_ij X_ij.
@@ -137,10 +139,10 @@ def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
 def interval(
     Q: FloatArray, M: FloatArray, objective: Any, left: tuple[float, float], scale: Fraction
 ) -> Exact:
-    """The interval at the metric M M^T, from the objective minus the largest decrease up to the objective.
+    """The interval from the objective at the metric M M^T, minus a first-order decrease, up to the objective.
 
-    M (d, r): M M^T stands for the metric Q (d, d). objective: a ball. left: the largest first-order decreases, by a
-    change of the used rows and by a free row.
+    M (d, r): M M^T stands for the metric Q (d, d). objective: a ball. left: bounds of the first-order decreases by a
+    change of the used rows and by a free row (`won_at_most`); the larger one is subtracted.
 
     scale: the number that the gap is relative to. Raises ValueError if `left` is infinite.
     """

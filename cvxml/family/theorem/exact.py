@@ -44,7 +44,8 @@ def interval(
 ) -> Exact:
     """Prove lower bound <= optimum <= objective, for a family with constants that are fractions.
 
-    The upper end is the objective of A (d, d) if A is exactly feasible, else of a feasible matrix near A.
+    The upper end is the objective of a feasible matrix near A (d, d): of the one that `root` gives, else usually of A
+    itself if A is exactly feasible.
     - duals: the dual variables of each term, feasible up to rounding.
     - root (d, r): M with M M^T near A, if known.
     - strict: dual variables to mix with. The matrix that must be psd is positive definite for them. They are used
@@ -52,7 +53,8 @@ def interval(
     - hint: data from floats that make r(G) easy to bound, if known; for example, a root of the negative part of G. With
       root and hint, no digit of the interval depends on floats.
 
-    Raises Unproved if no dual variables are feasible.
+    Raises Unproved if no dual variables are feasible, and SingularMetric if R is infinite because the metric is
+    singular.
     """
     regularizer, terms = family.regularizer, family.terms
     X = plane(regularizer.X)

@@ -152,7 +152,7 @@ def certify(
 
 
 def value(family: Family, A: FloatArray) -> Approximate:
-    """The objective at the matrix A (d, d); inf if its distances overflow."""
+    """The objective at the matrix A (d, d); inf if its distances overflow, or if R is infinite or unknown there."""
     judged = family.regularizer.judge(A)
     if not judged.finite:
         return Approximate(math.inf, 0.0)
@@ -167,7 +167,10 @@ def value(family: Family, A: FloatArray) -> Approximate:
 
 
 def scale(family: Family, A: FloatArray) -> float:
-    """The number that the gap of the matrix A (d, d) is relative to; inf if its distances overflow."""
+    """The number that the gap of the matrix A (d, d) is relative to.
+
+    inf if the scale needs distances or an R(A) that overflow, or if R is infinite or unknown there.
+    """
     if not family.of_regularizer:
         return family.scale(0.0, value(family, A).value)
     judged = family.regularizer.judge(A)
@@ -209,8 +212,8 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 def _of(family: Family, kept: Sequence[Duals], G: Weights) -> Proof:
     """The lower bound and the matrix G of feasible dual variables, as a proof.
 
-    kept: the dual variables of each term. G: their weights on pairs. The bound is -inf (`NO_BOUND`) if it or its
-    error is not finite.
+    kept: the dual variables of each term. G: the matrix that belongs to them, as weights on pairs. The bound is -inf
+    (`NO_BOUND`) if it or its error is not finite.
     """
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])

@@ -1,8 +1,12 @@
 """Decide in rationals whether M = 0 is optimal.
 
-If it is, the optimum can be 0, and an error relative to the optimum is undefined. So the proof must be exact. The
-objective is R(M) + phi(v), and k(a) + r(G) is the lower bound of dual variables a (theorem.py). All distances v are 0
-at M = 0. So M = 0 is optimal if k(a) + r(G) = R(0) + phi(0), exactly, for dual variables a near those given.
+The problem is to minimise R(M) + phi(v) over psd M. R is a regularizer, and phi a loss of the values v_t = <M, V_t>.
+Let a be dual variables with the matrix G = sum_t a_t V_t. Then k(a) + r(G) is a lower bound, because phi(v) >= k(a) -
+<a, v> and R(M) - <M, G> >= r(G) (theorem.py). At M = 0 all v are 0. So M = 0 is optimal if k(a) + r(G) = R(0) + phi(0)
+for some a.
+
+The equation must hold exactly, because the optimum can be 0, and an error relative to 0 is undefined. The a that are
+tried are in the domain of k, near the given dual variables.
 """
 
 from __future__ import annotations
@@ -22,9 +26,10 @@ from cvxml.numbers.vocabulary import exact
 def zero_is_optimal(
     regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], duals: Sequence[Duals]
 ) -> bool:
-    """True if M = 0 is proved optimal, by dual variables near the given ones. R(0) must be 0.
+    """Return True if dual variables near the given ones prove that M = 0 is optimal; else False.
 
-    terms: pairs of a loss and its rows. duals: the dual variables of each of these losses.
+    regularizer: R, with R(0) = 0. terms: pairs of a loss phi and its rows, the values v that it depends on. duals: the
+    dual variables of each of these losses.
     """
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, duals, strict=True):

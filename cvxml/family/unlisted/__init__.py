@@ -1,1 +1,1 @@
-"""Sums over all pairs of points, given by labels, without a list of the pairs."""
+"""Sums over all pairs of points with equal labels, or with different labels, without a list of the pairs."""

@@ -1,7 +1,9 @@
-"""A budget over all similar pairs, and rows of all dissimilar pairs, both given by labels.
+"""The budget of all similar pairs, and the rows of all dissimilar pairs, made from labels without a list of the pairs.
 
-Points with equal labels are similar; the sum of their squared distances is at most 1. Sums over these pairs need no
-list of the pairs (all_pairs.py). P_+ replaces negative eigenvalues by 0.
+Points with equal labels are similar. The budget allows the metrics in which the squared distances of all similar pairs
+have a sum of at most 1. A row is a number v on which a loss depends, here the squared distance of one dissimilar pair.
+Each row has an integer key and a dual variable. all_pairs.py has the sums over these pairs. P_+ replaces negative
+eigenvalues by 0.
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 
 
 class Kept(NamedTuple):
-    """The points X under a metric within the budget: `factor` times the metric of `sight`.
+    """The points X (n, d) under a metric within the budget: `factor` times another metric.
 
-    sight: the images of the points under a root of that metric. share: a bound of the relative error of a distance that
-    is due to `factor`. The factor is computed from the sum over similar pairs, which is rounded.
+    sight: the images of the points under a root of the other metric. factor: computed from the sum of the squared
+    distances of all similar pairs, which is rounded. share: a bound of the relative error of a distance that this
+    rounding causes.
     """
 
     X: FloatArray
@@ -50,9 +53,9 @@ class Kept(NamedTuple):
 class AllSimilar(Budget):
     """The budget of all pairs of points of X (n, d) with equal labels y (n,).
 
-    All points must differ by vectors of the span of the similar differences. rank: the dimension of that span, or None
-    to take the number of directions that double precision sees. Only solvers use None, because bounds are then not
-    proved.
+    The difference of any two points must lie in the span of the differences of similar pairs. rank: the dimension of
+    this span. If it is None, the dimension is computed in double precision, and bounds are not proved. Only solvers use
+    None.
     """
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int | None):
@@ -83,9 +86,10 @@ class AllSimilar(Budget):
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """The metric within the budget that is judged in place of A (d, d): P_+(A) / max(1, spent).
+        """Judge the metric P_+(A) / max(1, spent) in place of A (d, d), because it is within the budget.
 
-        spent: the sum of the squared distances of the similar pairs in P_+(A).
+        spent: the sum of the squared distances of the similar pairs in P_+(A). The result has the points under the
+        judged metric, the feasibility of A, and whether all numbers are finite.
         """
         judged, feasibility = examine_budget(A, self.E, self.unit)
         matrix = judged.matrix
@@ -103,13 +107,17 @@ class AllSimilar(Budget):
         return JudgedMatrix(view, feasibility, finite and math.isfinite(spent + wide))
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None, because no matrix C with C - G psd and <C - G, M> = 0 is known."""
+        """Return None, because no matrix C with C - G psd and <C - G, M> = 0 is known.
+
+        M is an optimal metric, and G the matrix of its dual variables. at: points and metric. G: as weights on pairs of
+        points. Neither is used.
+        """
 
 
 class Across(NamedTuple):
-    """v is the squared distance of each pair i < j of points of different classes; key = i n + j.
+    """The rows of all pairs i < j of points of different classes: v is the squared distance of the pair.
 
-    classes: the n points sorted by class.
+    The key of a row is i n + j, for n points. classes: the points sorted by class.
     """
 
     classes: Classes
@@ -119,14 +127,14 @@ class Across(NamedTuple):
         return len(self.classes.order)
 
     def listed(self, key: IntArray) -> IntArray:
-        """The pairs (t, 2) of these keys."""
+        """Return the pairs (t, 2) of points of the rows with the keys `key` (t,)."""
         return np.stack(np.divmod(key, self.n), axis=1)
 
     def below(self, z: FloatArray, limit: float, error: float) -> IntArray:
-        """Keys of all rows with v < limit, and of all rows that may have the smallest v.
+        """Return the keys of all rows with v < limit, and of all rows that may have the smallest v, in ascending order.
 
-        z (n, m): images of the points. error: a bound of the error of the distances, which are computed as products of
-        matrices.
+        z (n, m): images of the points, with v = |z_i - z_j|^2. error: a bound of the error of a distance that is
+        computed by a product of matrices. Because of these errors, some rows with a slightly larger v are included.
         """
         table, order = Table(z[self.classes.order]), self.classes.order
         leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
@@ -147,10 +155,10 @@ class Across(NamedTuple):
         return np.sort(key[v <= max(limit, least) + 2 * error])
 
     def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """One block: the rows with a dual variable, and the rows that may have the smallest distance.
+        """Yield one block: the rows that `duals` lists, and the rows that may have the smallest distance.
 
-        The loss is minus the smallest distance, so it needs no other rows. view: the points under a metric. kept: not
-        used.
+        The loss is minus the smallest distance, so it does not depend on other rows. view: the points under a metric.
+        duals: the dual variables, by the keys of their rows. kept: not used.
         """
         error = 2 * float(error_of(view.sight).max())
         key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)
@@ -159,11 +167,17 @@ class Across(NamedTuple):
         yield Block(*view.pairs(self.listed(key)), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """The matrix sum_t a_t (x_i - x_j)(x_i - x_j)^T over rows t of pairs (i, j), as weights on pairs."""
+        """Return the matrix sum_t a_t (x_i - x_j)(x_i - x_j)^T over rows t of pairs (i, j), as weights on pairs.
+
+        duals: the dual variables a_t, by the keys of their rows.
+        """
         return Weights(self.listed(duals.key), duals.a)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """`duals` without a change: all points differ by vectors of the span of the similar differences."""
+        """Return `duals` unchanged. In general, rows of points that differ outside a span get the dual variable 0.
+
+        Here the span is that of the similar differences, and it contains all differences of points. labels: not used.
+        """
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
@@ -197,5 +211,5 @@ class Across(NamedTuple):
         return int(self.n**2 - np.sum(self.classes.sizes**2)) // 2
 
     def sample(self, every: int) -> Across:
-        """Not implemented, because no solver asks for a sample."""
+        """Raise NotImplementedError, because no solver asks for a sample of about every `every`-th row."""
         raise NotImplementedError

@@ -1,9 +1,13 @@
-"""Sums over all pairs of points with given labels, computed from blocks of a table of distances, without a list.
+"""Sums over all pairs of points with given labels, computed block by block, without a list of the pairs.
 
-y_i is the image of point i, with D_ij = |y_i - y_j|^2. A table of distances is a product of matrices. A sum
-sum_ij w_ij (y_i - y_j)(y_i - y_j)^T is sum_i degree_i y_i y_i^T minus a second product, where degree_i is the sum of
-the weights at i. A sum over the pairs of a class takes one pass over its points. All rounding errors are bounded
-(numbers/rounding.py). The protocols and `Descent` are for methods that have such a sum as objective.
+The image y_i of point i has coordinates in which D_ij = |y_i - y_j|^2 is the squared distance of a metric. A table of
+the D_ij is computed by products of matrices. For weights w_ij on pairs,
+
+    sum_ij w_ij (y_i - y_j)(y_i - y_j)^T  =  sum_i degree_i y_i y_i^T - Z - Z^T,    Z = sum_ij w_ij y_i y_j^T,
+
+where degree_i is the sum of the weights of all pairs that contain i. A sum over all pairs of a class needs one pass
+over its points. All rounding errors are bounded (numbers/rounding.py). The protocols and `Descent` are for methods with
+such a sum as their objective.
 """
 
 from __future__ import annotations
@@ -45,9 +49,9 @@ class Classes(NamedTuple):
         return np.diff(self.first)
 
     def across(self) -> Iterator[tuple[slice, slice]]:
-        """Blocks of a table of the sorted points, as slices of rows and columns.
+        """Yield blocks of the table of all pairs of the sorted points, each as two slices: its rows and its columns.
 
-        Together they contain each pair of points of different classes once.
+        Together the blocks contain each pair of points of different classes once, and no pair of one class.
         """
         n = len(self.order)
         for begin, end in zip(self.first[:-2].tolist(), self.first[1:-1].tolist(), strict=True):
@@ -56,10 +60,11 @@ class Classes(NamedTuple):
                 yield slice(row, min(row + step, end)), slice(end, n)
 
     def scatter(self, at: Images, w: FloatArray) -> tuple[FloatArray, float]:
-        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over the points i of each class c, and an error bound in norm.
+        """Return sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over the points i of each class c, and an error bound.
 
-        at: the images y (n, r). w: one weight for each class. For a class of s points, s times the inner sum over i is
-        the sum of (y_i - y_j)(y_i - y_j)^T over all its pairs.
+        The bound is for the norm of the error, and includes the errors of the images. at: the images y (n, r), with
+        bounds of their errors. mean_c: the mean image of class c. w: one weight for each class. For a class of s
+        points, s times the inner sum is the sum of (y_i - y_j)(y_i - y_j)^T over all its pairs.
         """
         y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
@@ -79,9 +84,9 @@ def classes(y: IntArray) -> Classes:
 
 
 def rounded(images: Points) -> Images:
-    """Round images that are given to twice the working precision to floats.
+    """Round images to floats. They are given as sums of a high and a low part, to twice the working precision.
 
-    The error bound includes the low part of each image, which is dropped.
+    The low parts are dropped, and their lengths are added to the error bounds.
     """
     return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
@@ -110,9 +115,10 @@ def error_of(sight: Seen) -> FloatArray:
 
 
 class Weighed(NamedTuple):
-    """Sums of a block of weights w_ik over some rows i and columns k.
+    """Sums of a block of weights w_ik over some points i (`rows`) and k (`columns`), for images y of the points.
 
-    of_rows: the sum of each row. of_columns: the sum of each column. crossed (r, r): sum w_ik y_i y_k^T.
+    of_rows: the sum of w_ik over k, for each i. of_columns: the sum over i, for each k. crossed (r, r): sum w_ik y_i
+    y_k^T.
     """
 
     rows: slice | IntArray
@@ -131,7 +137,10 @@ class Laplacian:
         self.crossed = np.zeros((y.shape[1],) * 2)
 
     def part(self, rows: slice | IntArray, columns: slice, w: FloatArray) -> Weighed:
-        """The sums of one block of weights, which `add` adds to the total. It can be computed in a thread."""
+        """Return the sums of one block of weights w_ik, for the points i (`rows`) and k (`columns`).
+
+        `add` adds them to the total. Several threads can compute parts at the same time.
+        """
         ends = w @ np.ones(w.shape[1]), np.ones(len(w)) @ w
         return Weighed(rows, columns, *ends, self.y[rows].T @ (w @ self.y[columns]))
 
@@ -145,9 +154,9 @@ class Laplacian:
         return (S + S.T) / 2
 
     def proved(self, error: FloatArray) -> tuple[FloatArray, float]:
-        """The total (r, r) and a bound of its error in norm, if image i has an error of up to error_i.
+        """Return the sum (r, r) over all added blocks, and a bound of its error in norm.
 
-        The bound has room for n roundings of each weight.
+        error (n,): a bound of the error of each image y_i. The result also allows for n roundings of each weight.
         """
         n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(error.max())
         moved = 8 * (n + 16) * EPS * float(self.degree @ length**2)
@@ -169,9 +178,9 @@ class AllPairs(Protocol):
 
 
 def metric_of(dual: Dual, d: int) -> FloatArray:
-    """The psd metric (d, d) that is stored in `dual`. It replaces the dual variables, because it determines them.
+    """Return the psd metric (d, d) that is stored in `dual` in place of dual variables, which the metric determines.
 
-    Raises ValueError if it is not psd.
+    Raises ValueError if the stored matrix has another shape, or is not psd up to the tolerance.
     """
     metric, feasibility = examine(as_matrix(dual[METRIC], d, f"dual {METRIC!r}"))
     if not feasibility.feasible:
@@ -192,7 +201,7 @@ def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
 
 
 class Slopes(NamedTuple):
-    """f(M), its gradient df/dM (r, r), and an estimate `left` of the relative gap of a certificate."""
+    """f(M), its gradient df/dM (r, r), and `left`, an estimate of the relative gap in a certificate of M."""
 
     value: float
     gradient: FloatArray
@@ -213,9 +222,11 @@ class Smooth(Protocol):
 
 
 class Descent:
-    """A solver that minimizes f(L L^T) over L by L-BFGS, from L L^T = M (r, r), until the relative gap is `tol`.
+    """A solver that minimizes f(L L^T) over L (r, r) by L-BFGS.
 
-    The loop of core/run.py calls its steps. Its dual is the metric, which determines the dual variables.
+    M (r, r): the metric to start from, M = L L^T. tol: the tolerance for the relative gap. The loop of core/run.py
+    calls `step` until a certificate meets tol. The method `dual` returns the metric in place of dual variables, because
+    the metric determines them.
     """
 
     def __init__(self, f: Smooth, M: FloatArray, tol: float):
@@ -229,9 +240,9 @@ class Descent:
         return {METRIC: self.metric()}
 
     def step(self) -> bool:
-        """Run L-BFGS until a certificate is likely to meet the tolerance, for at most `MAX_MEMORY_STEPS` steps.
+        """Run L-BFGS until the estimated relative gap is at most tol / 2, for at most `MAX_MEMORY_STEPS` steps.
 
-        Returns False if rounding allows no step.
+        With this estimate, a certificate is likely to meet the tolerance. Returns False if rounding allows no step.
         """
         from scipy.optimize import minimize  # takes a tenth of a second to load
 

@@ -151,8 +151,9 @@ def objective(given: Instance, M: FloatArray) -> float:
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
-    objective; triplets (m, 3), their margins <M, H_t> and shares u = softmax(-margins) (m,); trace; gradient (d, d);
-    unbounded_below, min_t <M, H_t> / tr M, NaN for M = 0: the objective is unbounded below for every smaller v.
+    objective. triplets (m, 3). margins (m,): <M, H_t>. u (m,): the shares softmax(-margins). trace. gradient (d, d).
+    unbounded_below: min_t <M, H_t> / tr M, NaN for M = 0. The objective is unbounded below for every v smaller than
+    this.
     """
     margins = given.margins(M)
     u = np.exp(margins.min() - margins)
@@ -182,7 +183,7 @@ def _without_logarithm(given: Instance, M: FloatArray) -> float:
     """The factor s of v that explains a metric M of an implementation that leaves out the logarithm.
 
     s = 1 / sum_t exp(-<M, H_t>). If M minimises sum_t exp(-<M, H_t>) + v tr M, then M minimises the method's objective
-    with s v in place of v: the gradient of the sum is the sum times the gradient of its logarithm.
+    with s v in place of v. The reason: the gradient of the sum is the sum times the gradient of its logarithm.
     """
     return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 
@@ -333,11 +334,12 @@ class BoostMetric(TripletMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """The certificate of the metric M (d, d) in exact arithmetic, from the dual variables as they are stored.
+        """The interval from the lower bound to the objective at M (d, d), in exact arithmetic.
 
-        If they are not feasible, they are mixed with strictly feasible ones. root: R (d, r) with R R^T near M.
+        The dual variables are used as they are stored. If they prove no bound, the result is that of `exact`, which
+        mixes them with strictly feasible ones.
 
-        hint: data that make the proof easier, if known.
+        root: R (d, r) with R R^T near M; the objective is that of R R^T. hint: not used by this method.
         """
         try:
             return super().exact_as_stored(given, M, dual, root=root, hint=hint)

@@ -165,7 +165,8 @@ class AboveThreshold(Anchors):
 def roots(M: FloatArray) -> Iterator[FloatArray]:
     """Yield a root R (d, d) of M = R R^T, then R without its first column, without its first two, and so on.
 
-    The columns are in ascending order of the eigenvalues of M.
+    The columns are in ascending order of the eigenvalues of M. A later R R^T is M without its smallest eigenvalues. It
+    may prove a fact about v (`gains`) that M itself does not prove because of rounding.
     """
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))

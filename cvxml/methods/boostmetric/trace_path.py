@@ -5,12 +5,13 @@
 The path has the minimizers of f(M) - rho log det M, with rho decreasing to 0. `charge` is v tr M for BoostMetric, and
 another function for the threshold v*.
 
-Derivatives in dX at M = G (I + dX) G^T, with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G):
+A step from a metric G G^T leads to M = G (I + dX) G^T, with a symmetric dX. The derivatives of f in dX, at dX = 0, are
 
     gradient   charge' T - sum p_t G^T H_t G
     Hessian    sum p_t h_t h_t^T - (sum p_t h_t) (sum p_t h_t)^T + charge'' svec(T) svec(T)^T
 
-svec(T) is the upper triangle of T as a vector, with the entries off the diagonal times sqrt 2.
+with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G). charge' and charge'' are the derivatives of `charge`
+at tr M. svec(T) is the upper triangle of T as a vector, with the entries off the diagonal times sqrt 2.
 """
 
 from __future__ import annotations
@@ -133,9 +134,10 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
 
 
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
-    """Yield the metrics (d, d) on the path, with softmax(-<M, H_t>) at each of them as dual variables.
+    """Yield the metrics (d, d) on the path, each with its dual variables and an estimate of its gap.
 
-    family: v tr M and one log sum exp over triplets. start: a psd matrix (d, d) to start near, if there is one.
+    The dual variables of M are softmax(-<M, H_t>). family: the problem, v tr M and one log sum exp over triplets.
+    start: a psd matrix (d, d) to start near, if there is one.
     """
     assert isinstance(family.regularizer, Trace)
     ((_, rows),) = family.terms
@@ -160,9 +162,9 @@ def excess(M: FloatArray, Z: FloatArray) -> float:
 
 
 def search(task: Task) -> Found:
-    """Solve the `task` until the certified gap is at most its tolerance.
+    """Solve the `task` until the certified gap is at most its tolerance, or until the solver cannot go on.
 
-    If M = 0 is certified too, and its objective is not larger, the result is M = 0.
+    If M = 0 meets the tolerance too, and its objective is not larger, the result is M = 0.
     """
     found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
     zero = found._replace(metric=0 * found.metric)

@@ -138,9 +138,10 @@ def _scaled_up(A: FloatArray) -> FloatArray:
 
 
 def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, float, float]:
-    """Return tr A^-1 B, a bound of its error, and ||A^-1||, for A divided by |A|^(1/d).
+    """Return tr A^-1 B, a bound of its error, and ||A^-1||, for the metric A divided by |A|^(1/d).
 
-    error (d, d): a bound of the error of B, entry by entry. factor: the proof that A is positive definite.
+    factor: the proof that A is positive definite, which also gives A^-1. error (d, d): a bound of the error of B, entry
+    by entry.
     """
     d, T = len(B), factor.T
     unit = math.exp(factor.log_det / d)
@@ -159,10 +160,10 @@ def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, flo
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
-    """Return the lower bound from y and u minus its rounding error, at least 0, and twice that error.
+    """Return the lower bound from y and u after subtraction of its rounding error, and twice this error.
 
-    Both are 0 if u is 0, or if a number overflows. B: not the matrix, but the proof that the matrix B or -B (d, d) is
-    positive definite.
+    A negative lower bound is replaced by 0. Both numbers are 0 if u is 0, or if a number overflows. B: not the matrix,
+    but the proof that the matrix B or -B (d, d) is positive definite.
     """
     if u == 0:
         return 0.0, 0.0
@@ -274,7 +275,11 @@ class UnitFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if psd and of determinant 1, up to `FEASIBILITY_TOL` (relative to norm and scale) or rounding."""
+        """True if the metric is psd and has determinant 1, both up to a tolerance.
+
+        The tolerance is `FEASIBILITY_TOL`, relative to the norm for the first condition, and to the scale for the
+        second one. For the second one, the rounding error of log_det is added.
+        """
         return self._unit and super().feasible
 
     @property
@@ -319,10 +324,10 @@ def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
 
 
 def _log_det_exactly(S: FloatArray) -> float:
-    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite.
+    """Return log det S of a nearly singular symmetric S, correct up to rounding; -inf if S is not positive definite.
 
-    It is also -inf if S has more than `LARGEST` rows. The minors of S are integers times a power of two, so the
-    precision below distinguishes them from 0.
+    It is also -inf if S has more than `LARGEST` rows, or an entry that is not finite. log det S is computed in balls.
+    The minors of S are integers times a power of two, so enough bits distinguish them from 0.
     """
     if not np.isfinite(S).all() or len(S) > LARGEST:
         return -math.inf

@@ -38,11 +38,12 @@ LARGEST = 12  # most features for which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return an interval that contains the optimum: from a lower bound to the objective at the metric `A` (d, d).
+    """Return an interval that contains the optimum: from a lower bound to the objective at the metric M M^T.
 
-    dual: any numbers "y" and "u"; they give the lower bound. root (d, r): M with M M^T near A, computed from A by
-    default. Raises ValueError for several queries, for a model other than Gaussians, for a singular metric, if B is 0,
-    and if no allowed number of bits decides whether B is definite.
+    dual: any numbers "y" and "u"; they give the lower bound. root (d, r): the M of the module docstring, with M M^T
+    near `A` (d, d); by default it is computed from A. Raises ValueError unless `query` was one point (d,) and the model
+    is one Gaussian for each class. Also raises ValueError for a singular M M^T, if B is 0, and if no allowed number of
+    bits decides whether B is definite.
     """
     if not p.one:
         raise ValueError(
@@ -124,7 +125,10 @@ class Gaussians:
         self.inverses: dict[int, list[tuple[Any, Any]]] = {}
 
     def rounded_B(self, x: FloatArray) -> RoundedB | None:
-        """Return B / ||B|| at x (d,), or its negative, rounded to floats; None if B may be 0."""
+        """Return B / ||B|| at x (d,), or its negative, rounded to floats.
+
+        None if no allowed number of bits is enough for this, for example because B is 0.
+        """
         try:
             return with_enough_bits(lambda: self._rounded_B(x))
         except TooFewBits:

@@ -70,7 +70,7 @@ def instance(
     X (n, d), y (n,) labels. query: (d,) or (q, d), by default the mean of X. alpha >= 0: added to the diagonal of the
     covariances.
 
-    priors: None for equal priors, "empirical" for the shares of the classes, or C numbers.
+    priors: None for equal priors, "empirical" for the shares of the classes, or a number > 0 for each class.
 
     model: "gaussian", "mixture" with n_components for each class, or the user's own model: an object with the methods
     log_densities and curvatures.
@@ -103,10 +103,10 @@ def fitted_model(
 ) -> Generative:
     """Fit the "gaussian" or "mixture" model, or return the user's own `model`. Raises ValueError for bad parameters.
 
-    names: those of the classes. alpha: added to the diagonal of the covariances. priors: None for equal priors,
-    "empirical" for the shares of the classes, or a number for each class.
+    X (n, d), y (n,) class codes. names: those of the classes, for messages. alpha: added to the diagonal of the
+    covariances. priors: None for equal priors, "empirical" for the shares of the classes, or a number for each class.
 
-    n_components: Gaussians in the mixture of a class.
+    n_components: Gaussians in the mixture of a class. random_state: the seed of the fit of mixtures.
     """
     if check_number(alpha, "alpha") < 0:
         raise ValueError(f"alpha must be a number that is 0 or more, got {alpha!r}")
@@ -173,13 +173,15 @@ class Generative(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """A mixture of Gaussians for each class. The papers have one Gaussian for each.
+    """A mixture of Gaussians for each class, with K components in all. The papers have one Gaussian for each class.
 
-    means (K, d): of all K components. whitening (K, d, d): a matrix T for each, and T (x - mu) has unit covariance.
-    log_weights (K,): log(prior of the class times weight in the class). of_class (K,): the class of each component.
-    departure (K,): a bound of ||T Sigma T^T - I||; inf if unknown. Means and T are stored for the coordinates
-    (x - origin) / unit, because large means and distances lose digits by rounding. unit is a power of two near the
-    spread of the data, and the data of each component lie around 0.
+    means (K, d): the mean mu of each component. whitening (K, d, d): a matrix T for each component, such that T (x -
+    mu) has unit covariance. log_weights (K,): log(prior of the class times weight in the class). of_class (K,): the
+    class of each component. departure (K,): a bound of ||T Sigma T^T - I|| for the covariance Sigma; inf if unknown.
+
+    Means and T are stored for the coordinates (x - origin) / unit, because large means and distances lose digits by
+    rounding. origin (K, d): a point in the middle of the class of each component. unit: a power of two near the spread
+    of the data.
     """
 
     means: FloatArray  # (K, d)
@@ -228,10 +230,10 @@ class Mixtures:
         return G / self.unit / self.unit
 
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """unit^2 sum_c weights_c G_c(x), (q, d, d), for weights (q, C), and the sum of the norms of its terms (q,).
+        """Return unit^2 sum_c weights_c G_c(x), (q, d, d), and the sum of the norms of the terms of this sum, (q,).
 
-        G_c: the curvature of class c, (Hessian of p_c) / p_c. Matrix products give the sum without each G_c. The sum of
-        the norms bounds the rounding.
+        weights (q, C). G_c: the curvature of class c, (Hessian of p_c) / p_c. Products of matrices give the sum, so the
+        G_c are not computed one by one. The second result serves as a bound of the rounding.
         """
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:

@@ -2,7 +2,8 @@
 
 Each query has its own metric: (d, d) for `query` (d,), and (q, d, d) for `query` (q, d). A metric A has determinant 1
 and minimises (tr[A^-1 B])^2 for a matrix B at the query, which definitions.py defines. The optimum depends on whether B
-is definite, indefinite, singular or zero (solver.py). The classifier adds gamma I to the metric.
+is definite, indefinite, singular or zero. solver.py has a closed form for all cases. The literal problem is the convex
+problem in A^-1 of problem.py, for cvxpy. The classifier (estimators/glml.py) adds gamma I to the metric.
 
 In the functions, `given` is the checked data (instance.py), and M are the metrics, in the shape above.
 
@@ -157,10 +158,13 @@ class GLML(ConvexMethod[Instance]):
         return sum((definitions.objective(B, A) for B, A in pairs), 0.0)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """Return the intermediates by the paper's names; for several queries, each has one entry per query.
+        """Return the intermediates by the paper's names.
 
-        objective: that of M. log_p (C,), the log densities with priors; p = exp(log_p), which may underflow or
-        overflow; G (C, d, d), the curvatures; B (d, d) of norm 1.
+        objective: that of M, summed over the queries. For several queries, each of the other values has one entry per
+        query.
+
+        log_p (C,), the log densities with priors; p = exp(log_p), which may underflow or overflow; G (C, d, d), the
+        curvatures; B (d, d) of norm 1, or 0.
 
         log_scale: the printed B is exp(log_scale) times B. eigenvalues (d,) of B. case: the proved case of B. seen: the
         case according to double precision. A: the closed form. t is not used.
@@ -195,7 +199,8 @@ class GLML(ConvexMethod[Instance]):
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The interval that contains the optimum, proved in exact arithmetic (exact.py).
 
-        root (d, r): R with R R^T near M. Raises ValueError for several queries or a model other than Gaussians.
+        root (d, r): R with R R^T near M. Raises ValueError unless `query` was one point (d,) and the model is one
+        Gaussian for each class. `exact_interval` lists further errors.
         """
         from cvxml.methods.glml.exact import exact_interval
 
@@ -325,7 +330,11 @@ def _literal(B: FloatArray, solver: str) -> FloatArray:
 
 
 def _certificate(p: Instance, A: FloatArray, y: FloatArray, u: FloatArray) -> Certificate:
-    """The certificate of the metrics A (q, d, d): the sum over the queries, each with its own y and u."""
+    """The certificate of the metrics A (q, d, d), with the dual variables y and u (q,) of each query.
+
+    Objective, lower bound, gap, scale and rounding are sums over the queries. If `query` was one point (d,), the result
+    is the certificate of this query.
+    """
     B = proved_B(p)
     parts = tuple(
         certify_at(each, metric, float(a), float(b), error, case is Case.SINGULAR)

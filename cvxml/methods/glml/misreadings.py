@@ -41,9 +41,11 @@ Misread = Callable[[Question, Instance], Pair | None]  # None if the mistake can
 
 
 def left(question: Question, misread: Misread) -> float:
-    """Return the relative gap of the metric in the problem with the B of `misread`, minus its rounding error.
+    """Return the relative gap of the metric that `check` refuted, in the problem with the B of `misread`.
 
-    inf if the certificate does not decide, if the mistake cannot occur, and if every metric is optimal.
+    The rounding error of the gap is subtracted. The result is inf if the mistake cannot occur, or if the B of `misread`
+    is 0, so that every metric is optimal. It is also inf if the metric is infeasible, or if double precision cannot
+    decide.
     """
     found = misread(question, question.checked(instance))
     if found is None:
@@ -61,9 +63,9 @@ def left(question: Question, misread: Misread) -> float:
 
 
 def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
-    """Return the relative gap of the metric for this B (d, d), minus its rounding error.
+    """Return the relative gap of the metric that `check` refuted, for this B (d, d). The rounding error is subtracted.
 
-    inf if the certificate does not decide, or if the metric is not feasible. noise: a bound of the error of B, entry by
+    inf if the metric is not feasible, or if double precision cannot decide. noise: a bound of the error of B, entry by
     entry.
     """
     y, u = best_dual(B, noise)
@@ -221,7 +223,8 @@ def _log_densities(p: Instance) -> FloatArray:
 def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | None = None) -> Misread:
     """Return the misreading B = sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes.
 
-    without: a pair of classes to leave out.
+    p_i: the densities with priors at the first query, divided by the largest of them. The misreading does not apply if
+    all sums of weights underflow. without: a pair of classes to leave out.
     """
 
     def misread(_: Question, p: Instance) -> Pair | None:
@@ -244,7 +247,10 @@ def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | 
 
 
 def _left_without_two(question: Question) -> float:
-    """Return the smallest relative gap of the metric over the problems that leave one pair of classes out of (14)."""
+    """Return the smallest relative gap of the metric over the problems that leave one pair of classes out of (14).
+
+    inf if there are fewer than three or more than `MOST_CLASSES` (8) classes.
+    """
     C = int(question.checked(instance).y.max()) + 1
     if not 2 < C <= MOST_CLASSES:
         return math.inf

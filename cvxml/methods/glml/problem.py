@@ -1,13 +1,13 @@
-"""The literal problem of GLML at one query, and its dual. Equation numbers are those of 2018.
+"""The literal problem of GLML at one query, as the papers state it, and its dual. Equation numbers are those of 2018.
 
 The problem (11) is to minimise (tr A^-1 B)^2 over the metrics A of determinant 1, for a symmetric B, which
 definitions.py computes. Corrected: the papers call (11), which is (8) of 2010, a simple SDP in A. It is not convex in
-A. It is convex in M = A^-1 and has the same value: if |M| >= 1, then M / |M|^(1/D) has determinant 1, and |tr M B| is
-not larger there.
+A. So it is stated in M = A^-1 with |M| >= 1, which is convex and has the same optimal value. The reason: if |M| >= 1,
+then M / |M|^(1/D) has determinant 1, and its |tr M B| is not larger.
 
 `dual`. Let s be a sign with s B >> 0, and t = s tr[M B]. The Lagrangian t^2 + y (s tr[M B] - t) - u log det M has its
-minimum at M = (u / y) (s B)^-1, t = y / 2. If neither B nor -B is positive definite, its infimum over M is -infinity
-for u > 0, and -y^2/4 or -infinity for u = 0. So the dual value is 0.
+minimum at M = (u / y) (s B)^-1, t = y / 2. If neither B nor -B is positive definite, the infimum of the Lagrangian over
+M is -infinity for u > 0, and -y^2/4 or -infinity for u = 0. So the dual value is 0.
 
 Shapes: B, M (D, D).
 

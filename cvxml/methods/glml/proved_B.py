@@ -172,9 +172,9 @@ def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray
 def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
     """Return bounds (q, C) of the errors of the weights a_c in B = sum_c a_c G_c, as solver.py computes them.
 
-    log_p (q, C): the log densities; error (q, C): bounds of their errors. The weights are sums of T_ij = p_i p_j (p_j -
-    p_i), a difference of two products of three densities each. The bounds are inf at a query with all densities equal,
-    unless there are two classes.
+    log_p (q, C): the logarithms of the densities p_i; error (q, C): bounds of their errors. The weights are sums of
+    T_ij = p_i p_j (p_j - p_i), divided by the largest |T_ij|. With two classes they are 1 and -1, so the bounds are 0.
+    With more classes, the bounds are inf at a query where all densities are equal.
     """
     q, C = log_p.shape
     if C == 2:  # the weights are 1 and -1, exactly

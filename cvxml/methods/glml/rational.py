@@ -1,8 +1,9 @@
 """An interval of (tr M B)^2 for a B of floats, for the verified checker (validation/verified/Glml.v).
 
-The verified checker is a program; Coq has checked the proof that its verdicts are right. It judges a metric A for the
-problem to minimise (tr M B)^2 over M = A^-1 with determinant |M| >= 1 (problem.py). M = c A^-1 is feasible if
-c^d >= |A|, for d rows. Every feasible M has tr M B >= t if B is positive definite and t^d <= d^d |B|.
+The verified checker is a program; Coq has checked the proof that its verdicts are right. It judges a metric A (d, d)
+for the problem to minimise (tr M B)^2 over M = A^-1 with determinant |M| >= 1 (problem.py). It takes two numbers, t and
+c. The matrix M = c A^-1 is feasible if c^d >= |A|. If B is positive definite and t^d <= d^d |B|, every feasible M has
+tr M B >= t.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ OVER = 1 << 80
 class Bounds(NamedTuple):
     """The numbers t and c of the module docstring, multiplied by `OVER` = 2^80 and rounded to integers.
 
-    B (d, d): B or -B, with a trace of at least 0. trace: t times `OVER`, rounded down; 0 if this matrix is not positive
-    definite.
+    B (d, d): B or -B, with a trace of at least 0. trace: the largest t times `OVER`, rounded down; 0 if this matrix is
+    not positive definite.
 
-    scale: c times `OVER`, rounded up.
+    scale: an integer that exceeds the smallest c times `OVER`, by at most 1.
     """
 
     B: FloatArray  # (d, d)

@@ -56,7 +56,10 @@ class Local(NamedTuple):
 
 
 def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
-    """Return the closed-form metrics for B (q, d, d). Eigenvalues of a size up to `noise` (q,) count as 0."""
+    """Return the closed-form metrics for B (q, d, d), the case of each B, and its eigenvalues.
+
+    Eigenvalues of B of a size up to `noise` (q,), or up to 1e-12 d times the largest size, count as 0.
+    """
     values, vectors = np.linalg.eigh(B)
     weights, cases = weights_of(values, noise)
     A = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
@@ -64,9 +67,10 @@ def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
 
 
 def weights_of(values: FloatArray, noise: FloatArray | float = 0.0) -> tuple[FloatArray, list[Case]]:
-    """Return the eigenvalues (q, d) of A, with product 1, and the cases, from the eigenvalues `values` of B.
+    """Return the eigenvalues (q, d) of the closed form A, with product 1, and the case of B at each query.
 
-    values (q, d). Those of a size up to `noise` (q,) count as 0.
+    values (q, d): the eigenvalues of B. Those of a size up to `noise` (q,), or up to `ZERO` (1e-12) times d times the
+    largest size, count as 0.
     """
     d = values.shape[1]
     size = np.abs(values)
@@ -112,7 +116,8 @@ class Curvature(NamedTuple):
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return B (q, d, d) of norm 1, or -B, at the queries Q (q, d), and a bound (q,) of its rounding error.
 
-    With two classes of one Gaussian each, the densities are not computed. B and -B have the same metric.
+    B is 0 where it could be rounding. With two classes of one Gaussian each, the densities are not computed. B and -B
+    have the same metric.
     """
     if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
         a = np.broadcast_to([1.0, -1.0], (len(Q), 2))
@@ -154,7 +159,7 @@ def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray,
 
 
 def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the weights a_i = sum_j T_ij (q, C), divided by the largest |T_ij|, and the logarithm of that (q,).
+    """Return the weights a_i = sum_j T_ij (q, C), divided by the largest |T_ij|, and the logarithm of this |T_ij| (q,).
 
     T_ij = p_i p_j (p_j - p_i). If all densities of a query are equal, the results are 0 and -inf. log_p (q, C): the
     logarithms of the densities.

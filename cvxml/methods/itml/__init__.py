@@ -148,9 +148,10 @@ def divergence(A: Any, A_0: FloatArray) -> Any:
 
 
 def objective(p: Instance, A: FloatArray) -> float:
-    """D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0)) at A (d, d) and the best xi; inf if A is singular.
+    """D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0)) at A (d, d) and the best xi.
 
-    The best xi is max(d_A, u) for a similar pair and min(d_A, l) for a dissimilar pair.
+    The best xi is max(d_A, u) for a similar pair and min(d_A, l) for a dissimilar pair. The result is inf if A is
+    singular, or if d_A is 0 for a dissimilar pair.
     """
     u, l = p.bounds
     slack = [_term(max(_distance(p.X, A, i, j), u) / u) for i, j in p.pairs.similar]
@@ -183,8 +184,9 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
     objective: D_ld + gamma D_ld_xi. D_ld: the divergence of A from A_0. D_ld_xi: the divergence of xi from xi_0. u, l,
     A_0, similar, dissimilar: the inputs. gradient (d, d) of the objective in A; nan if the objective is infinite.
 
-    For similar pairs (_S) and for dissimilar pairs (_D): d_S, d_D, the squared distances; xi_S, xi_D, the best slack
-    variables; lam_S, lam_D, the dual variables that xi implies; violated_S, violated_D, the number of violated bounds.
+    The other names end in _S for similar pairs and in _D for dissimilar pairs. d_S, d_D: the squared distances. xi_S,
+    xi_D: the best slack variables. lam_S, lam_D: the dual variables that xi implies. violated_S, violated_D: the number
+    of violated bounds.
     """
     (u, l), gamma = p.bounds, p.gamma
     d_S = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.similar])
@@ -389,7 +391,11 @@ class ITML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "lam_S" and "lam_D", one number for each pair. Any number except NaN is allowed."""
+        """Return the dual variables of the two losses, from "lam_S" and "lam_D" of `dual`, one number for each pair.
+
+        They are -lam_S u for similar pairs of different points, and lam_D l for dissimilar pairs. Any number except NaN
+        is allowed.
+        """
         lam_S, lam_D = (
             dual_array(dual, name, (len(kind),)) for name, kind in zip(NAMES, given.pairs, strict=True)
         )

@@ -60,10 +60,11 @@ def instance(
 ) -> Instance:
     """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
 
-    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: "identity", "covariance" or
-    (d, d). bounds: (u, l), by default the 5th and the 95th percentile of the squared distances under the prior.
+    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: "identity", "covariance"
+    (the inverse covariance of X), or a matrix (d, d). bounds: (u, l), by default the 5th and the 95th percentile of the
+    squared distances under the prior.
 
-    pairs: {"similar": ..., "dissimilar": ...}.
+    pairs: {"similar": ..., "dissimilar": ...}, each a list of pairs of indices.
     """
     gamma = check_positive(gamma, "gamma")
     if not 1 / LARGEST <= gamma <= LARGEST:
@@ -84,9 +85,9 @@ def instance(
 
 
 def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
-    """Return u and l, the 5th and 95th percentiles of the squared distances of all i < j under A_0 (d, d).
+    """Return u and l, the 5th and 95th percentiles of the squared distances of all pairs of points under A_0 (d, d).
 
-    Raises ValueError for a single point, for overflow, and if u is 0.
+    X (n, d): the points. Raises ValueError for a single point, for a squared distance above 1e100, and if u is 0.
     """
     if len(X) < 2:
         raise ValueError("bounds: percentiles need at least two points; give bounds=(u, l)")

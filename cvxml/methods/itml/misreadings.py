@@ -30,7 +30,8 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
     """Return the misreading with other parameters: change(instance, question) returns their values.
 
-    It does not apply if `change` returns None, or if a multiple of the metric is clearly better in the changed problem.
+    It does not apply if `change` returns None, or if a multiple of the user's metric is clearly better than this metric
+    in the changed problem (`_stays_at_scale`).
     """
 
     def problem(question: Question) -> OtherProblem | None:

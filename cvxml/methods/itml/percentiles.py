@@ -29,8 +29,8 @@ class Numbers(NamedTuple):
 def percentiles(numbers: Numbers, at: Sequence[float], most: int = 2**23) -> list[float]:
     """Return the percentiles `at` (0 to 100) of the numbers, as np.percentile does.
 
-    Up to `most` numbers are held in memory. If there are more, they are read twice. Then only the different numbers
-    within about a thousandth of the answers are held.
+    Up to `most` numbers are held in memory. If there are more, they are read twice. In the second pass, only the
+    distinct numbers that differ from a percentile by up to about a thousandth of it are held in memory.
     """
     rows, total = numbers
     if total <= most:

@@ -67,7 +67,10 @@ class _Point:
         self.A, self.xi, self.lam = p.prior.copy(), p.xi_0, np.zeros(len(self.pairs))
 
     def project(self, c: int) -> None:
-        """Move A, xi and lambda in place, by the lines of Algorithm 1 for pair c."""
+        """Move A, xi and lambda in place, by the lines of Algorithm 1 for pair c.
+
+        c: the index of the pair, similar pairs first. A pair of equal points changes nothing.
+        """
         gamma, delta = self.p.gamma, self.delta[c]
         x = self.p.X[self.pairs[c, 0]] - self.p.X[self.pairs[c, 1]]
         p = float(x @ self.A @ x)

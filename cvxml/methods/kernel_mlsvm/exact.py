@@ -58,11 +58,11 @@ def exact_interval(
     root: ArrayLike | None = None,
     psd: ArrayLike | None = None,
 ) -> Exact:
-    """An exact interval that contains the optimum: from a lower bound to the objective at M M^T, near phi (n, n).
+    """Return an interval that contains the optimum, exactly: from a lower bound to the objective at M M^T.
 
-    duals: the tuple (u, pairs of u, w, pairs of w), from which the lower bound is computed. root, psd: the matrices M
-    and C (n, r) of the module docstring; one that is None is computed. Raises ValueError for the rbf kernel, which is
-    not rational.
+    M M^T is near phi (n, n). duals: the tuple (u, pairs of u, w, pairs of w), from which the lower bound is computed.
+    root, psd: the matrices M and C (n, r) of the module docstring; one that is None is computed. Raises ValueError for
+    the rbf kernel, which is not rational.
     """
     if p.kernel["kernel"] != "poly":
         raise ValueError(

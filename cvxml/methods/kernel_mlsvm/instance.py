@@ -74,8 +74,9 @@ def instance(
 ) -> Instance:
     """Check the inputs and factorize K. Raises ValueError for bad input, and if K overflows or is zero.
 
-    X (n, d), y (n,) labels, lam > 0. The neighbours follow from n_neighbors and neighborhood ("knn" or "per-class"), or
-    are the explicit lists `neighbors`. kernel: "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default 1/d.
+    X (n, d), y (n,) labels, lam > 0. neighborhood: "knn" for the n_neighbors nearest points of any class, "per-class"
+    for the n_neighbors nearest of the class and as many of the other classes. neighbors: explicit lists in place of
+    these, one for each point. kernel: "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default 1/d.
     """
     points = check_X(X)
     check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of all pairs of {len(points)} points")
@@ -104,7 +105,10 @@ def instance(
 
 
 def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The coordinates in the feature space: E (n, r) with E E^T = K, r = rank K; and the pseudo-inverse (r, n) of E."""
+    """The coordinates in the feature space: E (n, r) with E E^T = K, r = rank K; and the pseudo-inverse (r, n) of E.
+
+    Eigenvalues of K that rounding could explain count as 0. Raises ValueError if then K is 0.
+    """
     #: [The problem in the feature space]
     #: A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T,   K_ij = <Phi(x_i), Phi(x_j)> = kappa(x_i, x_j)
     #:   | \mathbf{A} = \sum_{i,j} \varphi_{ij} \Phi(\mathbf{x}_i) \Phi(\mathbf{x}_j)^T,

@@ -152,7 +152,11 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
 
     def dual(self, given: Instance) -> Any:
-        """The compact dual of MLSVM (mlsvm/problem.py) on the rows of E. Variables "u", "w" and "S" (r, r)."""
+        """The dual of MLSVM (mlsvm/problem.py) on the rows of E. Variables "u" (p,), "w" (q,) and "S" (r, r).
+
+        "u" has one entry for each pair of a point with an impostor, "w" for each pair with a target. Only points with
+        both are counted. "S" is the multiplier of "A psd". If no point has both, "S" is the only variable.
+        """
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.E, given.N, given.lam)
@@ -262,10 +266,13 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def _back(self, given: Instance, linear: Found) -> Found:
         """Return the result `linear` of MLSVM on the rows of E, with its metric replaced by phi (n, n).
 
-        Rounding of the entries of phi may make its gap larger than the gap of phi = 0. Then the metric that follows
-        from the dual variables is tried, because its rank is often lower. If its gap is larger too, the result is
-        phi = 0. Gaps are compared without their bounds of rounding errors, which are often far larger than the errors.
-        For phi = 0, dual variables are sought that prove exactly that it is optimal, and are returned if found.
+        The entries of phi are rounded, so phi may have a larger gap than the metric 0. Then another phi is tried, that
+        of the metric which the dual variables determine. Its rank is often lower. If its gap is larger than that of 0
+        too, the result is phi = 0. Gaps are compared without the bounds of their rounding errors, which are often far
+        larger than the errors.
+
+        If the metric of `linear` is 0 and its gap is close to rounding, other dual variables are sought that prove
+        exactly that 0 is optimal. They are returned if found.
         """
         found = linear._replace(metric=self._phi(given, linear.metric), proof=None)
         try:

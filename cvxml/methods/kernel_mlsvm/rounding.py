@@ -8,9 +8,9 @@ of impostors and targets, with s_i = sum_j u_ij. Let B = sum_ij (u_ij - w_ij)(1_
 
 bound       sum_i s_i - f(K) / (2 lam) with f(K) = ||P_+(K^(1/2) B K^(1/2))||^2. Along K + t dK, the derivative of f is
             2 tr(Q dK) for some Q with Q and B K B - Q psd. So f changes by at most 2 sum_ij b_ij q_i q_j, where q_i^2
-            is the largest (B K B)_ii.
-objective   lam/2 tr(K phi K phi) and distances (K_i - K_j)^T phi (K_i - K_j), with each entry of K changed by b. In
-            addition, M is a sum of terms that may be larger than the sum, so it has rounding errors of its own.
+            is the largest (B K B)_ii over all K within the bounds b.
+objective   lam/2 tr(K phi K phi) and distances (K_i - K_j)^T phi (K_i - K_j), with each entry of K changed by up to b.
+            In addition, M is a sum of terms that may be larger than the sum, so it has rounding errors of its own.
 
 If the features have a large offset, K is large compared with the differences of points. Then these errors limit the
 proof.
@@ -31,8 +31,8 @@ from cvxml.methods.kernel_mlsvm.instance import Instance
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:
     """Return the certificate `proof` with larger error bounds, which include the errors of K and E.
 
-    Its fields `rounding`, `value_rounding` and `radius` grow. proof: the certificate of phi (n, n) that was computed on
-    the rows of E.
+    The fields `rounding`, `value_rounding` and `radius` grow; only `value_rounding` if the gap is infinite. proof: the
+    certificate of phi (n, n) that was computed on the rows of E.
     """
     with np.errstate(all="ignore"):
         error = entries_error(given)
@@ -64,7 +64,10 @@ def entries_error(given: Instance) -> FloatArray:
 
 
 def bound_error(given: Instance, error: FloatArray, dual: Dual) -> float:
-    """The largest error of the lower bound of a feasible dual, if the entries of K have errors up to `error` (n, n)."""
+    """A bound of the error of the lower bound, if the entries of the kernel matrix have errors up to `error` (n, n).
+
+    dual: feasible dual variables, with "u", "w" and their pairs "u_index", "w_index".
+    """
     n = len(given.X)
     B = np.zeros((n, n))
     for name, sign in (("u", 1.0), ("w", -1.0)):
@@ -77,7 +80,7 @@ def bound_error(given: Instance, error: FloatArray, dual: Dual) -> float:
 
 
 def objective_error(given: Instance, error: FloatArray, phi: FloatArray) -> float:
-    """The largest error of the objective of phi (n, n), if the entries of K have errors up to `error` (n, n)."""
+    """A bound of the error of the objective of phi (n, n), if the entries of K have errors up to `error` (n, n)."""
     K, N, lam, size = given.K, given.N, given.lam, np.abs(phi)
     images, twice = phi @ K, size @ error
     norm = lam * float(np.sum(np.abs(images @ phi) * error)) + lam / 2 * float(np.sum((error @ twice) * size))
@@ -87,7 +90,7 @@ def objective_error(given: Instance, error: FloatArray, phi: FloatArray) -> floa
     norm += lam * float(np.sum((M + M_error / 2) * M_error))
 
     def changes(i: int, listed: IntArray) -> float:
-        """The largest error of a squared distance from i to one of `listed`."""
+        """A bound of the errors of the squared distances from point i to the points `listed`."""
         b = error[:, [i]] + error[:, listed]
         e = np.abs(given.E[i] - given.E[listed])
         along = 2 * np.abs(images[:, [i]] - images[:, listed]) + twice[:, [i]] + twice[:, listed]

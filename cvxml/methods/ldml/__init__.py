@@ -273,9 +273,10 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 class Counted(NamedTuple):
-    """The final weight of each loss in the objective, for similar pairs (near) and dissimilar pairs (far).
+    """The weights of the losses in the objective, for similar pairs (near) and dissimilar pairs (far).
 
-    alone: one number for all self-pairs, the weight of a point with itself times the number of points.
+    They are the weights of the user, for losses "means" divided by sums (module docstring). alone: one number for all
+    self-pairs, the weight of a point with itself times the number of points.
     """
 
     near: list[float]  # similar pairs
@@ -557,7 +558,8 @@ class LDML(FamilyMethod[Instance]):
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """The problem as a loss without a regularizer (family/theorem), with a row for each pair, similar pairs first.
 
-        If w_0 > 0, a last row stands for all self-pairs. number: makes the constants, float or Fraction.
+        A row is a number on which the loss depends, here the squared distance of the pair. If w_0 > 0, a last row
+        stands for all self-pairs. number: makes the constants, float or Fraction.
         """
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
@@ -601,10 +603,11 @@ class LDML(FamilyMethod[Instance]):
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """Return the result of the search for strict dual variables, or for a metric that separates the pairs.
+        """Return the result of a search for two things: strict dual variables, and a metric that separates the pairs.
 
-        Strict dual variables prove that a metric attains the infimum, if `across` is 0. A metric that separates the
-        pairs proves that no metric attains the infimum.
+        Its field `strict` is None if no strict dual variables are found. Its field `separates` is a sentence if a
+        metric is proved to separate the pairs, else "". Strict dual variables prove that a metric attains the infimum,
+        if `across` is 0. A metric that separates the pairs proves that no metric attains the infimum.
         """
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)
@@ -642,11 +645,13 @@ class LDML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
-    """Return the final weight of each loss, an array: similar pairs, dissimilar pairs, then all self-pairs together.
+    """Return the weights of the losses in the objective as an array: similar pairs, dissimilar pairs, self-pairs.
 
-    For losses "means", the weights are divided by the sum of their kind. The last entry exists only if w_0 > 0. If all
-    weights are 1 and there are no self-pairs, the number 1 is returned. number: float or Fraction, the type of a
-    weight.
+    The last entry is for all self-pairs together, and exists only if w_0 > 0. For losses "means", the weights of the
+    user are divided by the sum of their kind, and w_0 by that of similar pairs. For losses "sum", without weights and
+    self-pairs, the number 1 is returned.
+
+    number: float or Fraction, the type of a weight.
     """
     losses, weights, self_pairs = given.weighing
     near, far = map(len, given.pairs)

@@ -10,10 +10,11 @@ If b is free, the loss is the minimum over b, and the domain of k also requires 
 Excess. This is the part of the duality gap that is due to the loss. Let x = alpha / w and
 s = 1 / (1 + exp(-t (D - b))). The excess of a pair is w times the divergence of x from s, x log(x / s) + (1 - x)
 log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second, so that both parts are
-nonnegative. If b is free, this formula is used at a nearly best b, which a bisection finds. A bound of the difference
-to the loss at the best b is added.
+nonnegative. If b is free, this formula is used at a nearly best b, which a bisection finds (`best`). In enclosures,
+the result is widened by a bound of the difference to the loss at the best b.
 
-If b is free, the alpha are whole multiples of one power of two. So the sums of both kinds are exact and equal.
+If b is free, `to_domain` rounds the alpha to whole multiples of one power of two. So the sum of alpha over the similar
+pairs and that over the dissimilar pairs are exact and equal.
 
 A pair (i, i) is a point with itself. It has D = 0, so its loss depends only on b.
 """
@@ -56,7 +57,11 @@ RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this w
 
 
 class Labelled(NamedTuple):
-    """One row, with the value v = D, for each pair in `listed` (p, 2). `Duals` list all rows, even those with 0."""
+    """The rows of the loss: one row for each pair in `listed` (p, 2). The value v of a row is the squared distance D.
+
+    `Duals` are dual variables with the keys of their rows; here a key is a position in `listed`. The methods return
+    them for all rows, also for those with the dual variable 0.
+    """
 
     listed: IntArray  # (p, 2)
 
@@ -66,7 +71,7 @@ class Labelled(NamedTuple):
         return PairRows(self.listed)
 
     def table(self, duals: Duals) -> Any:
-        """The dual variables of all rows (p,); 0 for a row that `duals` does not list."""
+        """The dual variables of all rows (p,), in the order of `listed`; 0 for a row that `duals` does not list."""
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a
@@ -152,7 +157,10 @@ class Logistic(Loss):
         return level
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """Return k(c a) as a function of c > 0, up to the c at which a dual variable reaches the weight of its pair."""
+        """Return k(c a) as a function of c > 0, up to the c at which a dual variable reaches the weight of its pair.
+
+        If all dual variables are 0, the function is returned up to c = 1.
+        """
         top = float((np.abs(a) / self.weights).max(initial=0.0))
         return ConjugateOnRay(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
@@ -164,12 +172,15 @@ class Logistic(Loss):
         return where(self.t > 0, x, -x)
 
     def _shares(self, a: Any) -> Any:
-        """The shares x = alpha / w with alpha = -t a. The division is exact if no weights are given."""
+        """The shares x = alpha / w with alpha = -t a. If no weights are given, x = alpha, without a division."""
         alpha = self._signed(-a)
         return alpha / self._weights_like(a) if self.is_rounded else alpha
 
     def of_block(self, block: Block) -> Logistic:
-        """Return the loss with the best b for the distances in `block`, so that b is searched for only once."""
+        """Return the loss with b set to the best b for the squared distances of `block`, to search for b only once.
+
+        If b is given, the loss is returned unchanged.
+        """
         return self._at_best(block.v)
 
     def _at_best(self, D: FloatArray) -> Logistic:
@@ -184,7 +195,11 @@ class Logistic(Loss):
         return replace(self, b=b, missed=missed)
 
     def _shifted(self, v: Any) -> tuple[Any, Any]:
-        """Return z = t (v - b) for squared distances v (p,), and a bound of the loss at b minus the least loss."""
+        """Return z = t (v - b) for squared distances v (p,), and a term to add to the loss at this b.
+
+        If b is free, b is found by a search. For enclosures v the term is the interval from -`missed` to `missed`, so
+        that the sum contains the least loss over b. For floats and exact numbers it is 0.
+        """
         own = self._at_best(floats(v))
         z = self._signed(v - like(v, own.b, rounded=True))
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
@@ -201,7 +216,8 @@ class Logistic(Loss):
     def excess(self, v: Any, a: Any) -> Any:
         """The excess of all pairs: sum w (x log(x / s) + s - x), plus the same sum with 1 - x and 1 - s.
 
-        x = alpha / w with alpha = -t a, and s = 1 / (1 + exp(-t (v - b))).
+        x = alpha / w with alpha = -t a, and s = 1 / (1 + exp(-t (v - b))). If b is free, b is found by a search, and
+        the term of `_shifted` is added.
         """
         (z, missed), x = self._shifted(v), self._shares(a)
         return (
@@ -232,9 +248,10 @@ class Logistic(Loss):
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """Return minus the derivative of each dual variable in D of its pair: alpha (1 - alpha / w) with alpha = |a|.
+        """Return minus the derivative of each dual variable a in the squared distance D of its pair.
 
-        If b is free, all rows are one group, because the sum of the dual variables is fixed. room: not used.
+        This is alpha (1 - alpha / w) with alpha = |a|. If b is free, the sum of all dual variables a is 0, so the field
+        `group` of the result puts all rows into one group. room: not used.
         """
         alpha = np.abs(a)
         threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
@@ -244,8 +261,8 @@ class Logistic(Loss):
 def _divergence(x: Any, log_s: Any) -> Any:
     """x log(x / s) + s - x >= 0 for each x in [0, 1], with s = exp(log_s).
 
-    Near x = s it is computed as x f(log(s / x)) with f(u) = e^u - 1 - u, which avoids cancellation. If x is much
-    smaller than s, the terms are added directly, because no term is much larger than the sum.
+    If x > `SMALL_SHARE` (1e-8) and s < e x, it is computed as x f(log(s / x)) with f(u) = e^u - 1 - u, which avoids
+    cancellation. Otherwise the terms are added directly: none is much larger than the sum, or x is tiny.
     """
     d = log_s - log(where(floats(x) > SMALL_SHARE, x, like(x, 1)))
     near = (floats(x) > SMALL_SHARE) & (floats(d) < 1)
@@ -253,10 +270,10 @@ def _divergence(x: Any, log_s: Any) -> Any:
 
 
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:
-    """Return a b that nearly minimizes sum w log(1 + exp(t (D - b))), and a bound of the excess over the minimum.
+    """Return a b that nearly minimizes F(b) = sum w log(1 + exp(t (D - b))), and a bound of F(b) minus the minimum.
 
-    t, D, w (p,): labels, squared distances and weights. The function is convex in b. So if its minimizer is at most h
-    away from b, the excess is at most h times the absolute derivative at b.
+    t, D, w (p,): labels, squared distances and weights. F is convex. So if its minimizer is at most h away from b, the
+    difference is at most h |F'(b)|. Returns (0, inf) if a distance is not finite.
     """
     if not np.isfinite(D).all():
         return 0.0, math.inf

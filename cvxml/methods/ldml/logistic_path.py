@@ -60,8 +60,8 @@ LESS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)  # reductions of a mixing weight that are 
 class OfPairs(NamedTuple):
     """f of the module docstring as a function of M (r, r), with the derivatives that the path of barrier.py needs.
 
-    Z (p, r): the differences of the pairs in the solver's coordinates. t, w (p,): labels and weights. b: None if it is
-    free.
+    Z (p, r): the differences of the pairs, in the r coordinates of the solver, in which M is given. t, w (p,): labels
+    and weights. b: None if it is free.
     """
 
     Z: FloatArray  # (p, r) differences
@@ -125,7 +125,7 @@ SEPARATED = (
 
 
 class MiddleOfThePath(Anchors):
-    """Strict dual variables from a metric near the central path, if they exist."""
+    """Finds strict dual variables near the central path, and mixes infeasible dual variables with them (`feasible`)."""
 
     @cached_property
     def shown(self) -> Shown:
@@ -172,9 +172,9 @@ class MiddleOfThePath(Anchors):
         return [anchor.duals, nothing]
 
     def _exactly(self, duals: Duals) -> bool:
-        """Return True if sum t alpha X, over the X_ij of all pairs, is proved psd in rational arithmetic.
+        """Return True if the matrix sum t alpha X of `duals` is proved psd in rational arithmetic.
 
-        The sum may be 0, for example if there are no strict dual variables.
+        Unlike a test in floats, this can also decide singular matrices, for example 0.
         """
         G = self.rows.weights(duals)
         return self.regularizer.exact_bound(rational.plane(self.regularizer.X), G) is not None
@@ -197,8 +197,8 @@ def _separates(
 ) -> FloatArray | None:
     """Return a root (d, m) of a metric that separates the pairs, proved in exact arithmetic; None if not found.
 
-    Tried are M (r, r), given in the coordinates `to` (d, r), and its parts with the largest eigenvalues. X (n, d):
-    points. rows: the pairs. t (p,): 1 for similar pairs, -1 for dissimilar pairs.
+    Tried are the metric to M to^T, for M (r, r) and `to` (d, r), and the same with the smallest eigenvalues of M set to
+    0. X (n, d): points. rows: the pairs. t (p,): 1 for similar pairs, -1 for dissimilar pairs.
     """
     values, vectors = np.linalg.eigh(M)
     root: FloatArray = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))

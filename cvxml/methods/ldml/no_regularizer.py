@@ -1,6 +1,7 @@
 """No regularizer, R = 0, for LDML. The infimum r(G) of R - <M, G> over psd M is 0 if -G is psd, else -inf.
 
-G = sum_t a_t X_t is the matrix of the dual variables a_t of the pairs t (family/theorem).
+G = sum_t a_t X_t is the matrix of the dual variables a_t of the pairs t (family/theorem). X_t is
+(x_i - x_j)(x_i - x_j)^T for the pair t = (i, j).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from cvxml.family.rows.base import Weights
 class Free(Linear):
     """R = 0 for every psd M. X (n, d): points. pairs (p, 2): the similar pairs.
 
-    Only rows with a difference in the span of the differences of `pairs` may have a dual variable other than 0.
+    Only a pair whose difference is in the span of the differences of the similar pairs may have a dual variable other
+    than 0. Otherwise -G is not psd.
     """
 
     def __init__(self, X: FloatArray, pairs: IntArray):

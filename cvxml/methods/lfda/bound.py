@@ -17,9 +17,10 @@ from cvxml.methods.lfda.known import Known
 
 
 def bound(known: Known, s: float) -> Any:
-    """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+).
+    """A lower bound of the objective, as a ball: -(r s + sum_k (l_k - s)_+), for any value s of the dual variable.
 
-    If s is not a positive number, or if s = 0 gives a better bound, the result is the bound of s = 0.
+    r is the rank of the metrics. If s is not a positive number, or if s = 0 gives a better bound, the result is the
+    bound of s = 0. This is minus the sum of all l_k.
     """
     trivial = -total(known.l)
     if not (math.isfinite(s) and s > 0):

@@ -46,10 +46,10 @@ def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
 
 
 def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike | None) -> Exact:
-    """The certificate of M (d, d) as rational numbers, rounded outward.
+    """The certificate of M (d, d) in exact numbers: lower bound, objective and scale as fractions, rounded outward.
 
-    The metric that is judged is the embedding's metric of a range. This range is approximately that of M, or that of
-    root (d, q) if it is given. dual: the variable "s" (1,).
+    The judged metric is the embedding's metric of a range: the range of M up to rounding, or that of the r longest
+    columns of root (d, q) if it is given. `distance` bounds its distance from M. dual: the variable "s" (1,).
     """
     (s,), known = dual_array(dual, "s", (1,)), given.known
     with precision(known.bits):

@@ -1,5 +1,8 @@
 """The local scatter matrices and affinities of LFDA, computed pair by pair from the definition.
 
+A local scatter matrix is sum_{i<j} W_ij (x_i - x_j)(x_i - x_j)^T. In a class of n_c points, S_w has W_ij = A_ij / n_c,
+and S_b has W_ij = A_ij (1/n - 1/n_c). For points of two classes, S_w has W_ij = 0, and S_b has W_ij = 1/n.
+
 In the affinity A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i is the distance of x_i to the K-th nearest point of its
 class.
 """

@@ -18,8 +18,8 @@ EMBEDDINGS = ("plain", "weighted", "orthonormal")
 def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
     """A matrix T (d, r) with the range of a metric M (d, d) of rank r, up to rounding.
 
-    T has the eigenvectors of M for the r largest eigenvalues, computed with the features in units of the diagonal of
-    S_w. A certificate is valid for any T.
+    Let U be diagonal with U_kk near the root of S_w,kk. The columns of U T are the eigenvectors of U M U for the r
+    largest eigenvalues. Rounding errors of T do no harm, because a certificate is valid for any T.
     """
     unit = np.exp2(np.round(np.log2(np.diag(S_w)) / 2))
     own = in_units(M / 2 + M.T / 2, unit)[0]

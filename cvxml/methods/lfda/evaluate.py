@@ -16,15 +16,15 @@ from cvxml.methods.lfda.instance import Instance
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """-tr (T^T S_w T)^-1 T^T S_b T at M (d, d). T (d, r) has the eigenvectors of M for the r largest eigenvalues."""
+    """-tr (T^T S_w T)^-1 T^T S_b T at M (d, d), where T (d, r) has the range of M (`axes` in embedding.py)."""
     return float(evaluate(given, M)["objective"])
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
-    objective; T (d, r), the matrix of the embedding with the range of M, in descending order of eigenvalues; l (d,),
-    all eigenvalues of S_b v = l S_w v in descending order; S_w and S_b (d, d); A (n, n), the affinities.
+    objective; T (d, r), the matrix of the embedding (embedding.py) with the range of M; l (d,), all eigenvalues of
+    S_b v = l S_w v in descending order; S_w and S_b (d, d); A (n, n), the affinities.
     """
     S_w, S_b = scatters(given.X, given.y, given.k, given.alpha)
     T = axes(S_w, M, given.r)

@@ -46,7 +46,7 @@ class Instance:
 
     @cached_property
     def classes(self) -> list[Members]:
-        """The points of each class, their squared distances and the s_i^2, as integers with their exponents."""
+        """The points of each class, their squared distances and the s_i^2, as integers times powers of two."""
         return members(self.X, self.y, self.k)
 
     @cached_property
@@ -82,7 +82,7 @@ def instance(
     embedding: str = "weighted",
     alpha: float = 0.0,
 ) -> Instance:
-    """Check the inputs. Raises ValueError for bad input, and if S_w is singular.
+    """Check the inputs. Raises ValueError for bad input, and if S_w is singular or all points are equal.
 
     X (n, d), y (n,) labels. n_components: r, by default d. n_neighbors: K, by default the size of the smallest class
     minus 1, but at least 1 and at most 7.
@@ -114,7 +114,7 @@ def instance(
 
 
 def _check_attained(given: Instance) -> None:
-    """Raise ValueError if S_w is singular, because then no metric, or no single metric, is optimal.
+    """Raise ValueError if S_w is singular or all points are equal. Then no metric, or no single metric, is optimal.
 
     Ranks are computed in exact arithmetic.
     """

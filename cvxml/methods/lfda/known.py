@@ -71,9 +71,10 @@ def projection(product: Any, inverse: Any, chosen: list[int]) -> FloatArray:
 
 
 def plain_metric(S_w: FloatArray, S_b: FloatArray, r: int) -> FloatArray:
-    """The metric T T^T (d, d) of the first r eigenvectors with T^T S_w T = I, in floats.
+    """The metric T T^T (d, d) of the r eigenvectors with the largest eigenvalues and T^T S_w T = I, in floats.
 
-    It is used if l_r = l_{r+1}: then eigenvectors in balls are not determined, and any of the best ranges will do.
+    It is used if l_r > l_{r+1} is not proved. Then balls do not determine the eigenvectors, and any of the nearly
+    equally good ranges will do.
     """
     T = eigen(S_w, S_b)[1][:, ::-1][:, :r]
     metric: FloatArray = T @ T.T

@@ -175,9 +175,11 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Return the closed form. tol, max_iter and start are not used.
+        """Return the optimal metric, from its closed form, and the dual variable "s".
 
-        Raises ValueError if rounding to doubles makes the closed form infeasible: its relative distance from the
+        tol, max_iter and start are not used.
+
+        Raises ValueError if rounding to doubles makes this metric infeasible: its relative distance from the
         embedding's metric of the same range is then above `FEASIBILITY_TOL` (1e-6).
         """
         metric, dual = given.closed_form, {"s": np.array([price(given.known)])}

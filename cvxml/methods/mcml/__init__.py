@@ -232,8 +232,8 @@ def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
 def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
     """Return the `Softmaxes` of MCML: w = p0 (n, n), c (n,), and the mask `among` (n, n), True for all k != i.
 
-    c_i is 1, or 0 if i is alone in its class. y (n,): class codes. number: makes the constants, for example Fraction
-    for exact arithmetic.
+    c_i is 1, or 0 if i is alone in its class. y (n,): class codes. number: the type of the entries of w and c, for
+    example Fraction for exact arithmetic.
     """
     among = ~np.eye(len(y), dtype=bool)
     mates = (y[:, None] == y) & among
@@ -245,9 +245,9 @@ def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
 def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
     """Return MCML, or one of its misreadings, as a regularizer and a loss (family/theorem), for points X (n, d).
 
-    of: w, c and `among`; "k among i" means that among_ik is True. The objective is
+    of: w, c and `among`; "k among i" means that among_ik is True. diagonal: A must be diagonal. The objective is
     <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with C = sum_ij w_ij X_ij. If the sum of each row w_i is c_i, and
-    w_ik > 0 only for k among i, the dual variables a = w have G = C. diagonal: A must be diagonal.
+    w_ik > 0 only for k among i, the dual variables a = w have G = C, so they are feasible.
     """
     both = of.w + of.w.T
     pairs = np.argwhere(np.triu(both != 0, 1))
@@ -303,9 +303,10 @@ class Misread(NamedTuple):
 def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
     """Return a function of the question: the certified relative gap of the refuted metric in a misreading.
 
-    change: maps the weights of MCML and the data to the misreading. The function returns inf if the gap is not proved.
-    The function also returns inf if chance could explain the result. This is the case for a gap above `BY_LUCK`, and
-    for a metric that improves on M = 0 by less than `BETTER` times the gap.
+    change: maps the weights of MCML and the data to the misreading. The function returns inf if the metric is
+    infeasible, if a multiple of it is clearly better, if there are too many points or features, or if the gap is not
+    proved. It also returns inf if chance could explain the result. This is the case for a gap above `BY_LUCK` (1e-5),
+    and for a metric that improves on A = 0 by less than `BETTER` (100) times the gap.
     """
 
     def left(question: Question) -> float:
@@ -373,9 +374,10 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
 
     The function returns the largest first-order decrease of the objective, divided by the objective. The changes of the
     metric have the size of the metric, or the size 1 if the metric is smaller, in coordinates of unit covariance. The
-    function returns inf if the misreading does not apply.
+    function returns inf if there are too many points or features, or if the metric is not symmetric.
 
-    kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd.
+    kind: "plain" has distances in place of squared distances, and the result is inf unless the metric is psd. "no_cone"
+    has no constraint A psd, and the result is inf if the metric is psd.
     """
 
     def left(question: Question) -> float:
@@ -626,7 +628,8 @@ class MCML(FamilyMethod[Instance]):
         """Return the dual variables in `dual`, a row q_i for each point i that is not alone in its class.
 
         The dual holds "q" (n, n), finite numbers q_ik with i the row, or "metric" (d, d), which stands for q = p_A. The
-        rows of "q" need not be distributions: the certificate moves them into the simplex.
+        rows of "q" need not be distributions: the certificate moves them into the simplex. Raises ValueError if there
+        is neither, or if "q" has another form.
         """
         if isinstance(dual, Mapping) and METRIC in dual:
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
@@ -661,10 +664,10 @@ class MCML(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Run the solver of methods/mcml/softmax.py. If M = 0 is certified optimal, return it.
+        """Solve MCML with the solver of methods/mcml/softmax.py; return A = 0 if this metric is certified optimal.
 
-        start: the metric and the dual variables of another solution. For many points, the solver of all_softmaxes.py
-        runs.
+        start: the metric and the dual variables of another solution. If there are many points and `everyone` returns a
+        solver (all_softmaxes.py), that solver runs instead.
         """
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
@@ -728,7 +731,7 @@ class MCML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """Return the weights w (n, n) and c (n,) that give MCML; computed once, because every certificate needs them."""
+    """Return the `Softmaxes` of MCML. They are computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 

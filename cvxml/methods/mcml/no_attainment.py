@@ -11,7 +11,7 @@ from i for every such i. If it falls, no metric is optimal.
 
 Examples of such a U:
 - U makes each class a single point and keeps two classes apart.
-- Every class has two points, and under U the nearest point of each is its partner.
+- Every class has two points, and under U the nearest point of each is the other point of its class.
 - Under U, the points of each class are equally far apart, and no other point is nearer.
 
 Proof. Double precision finds U, and rational arithmetic checks it. If the differences within the classes do not span
@@ -51,8 +51,9 @@ def recedes(X: FloatArray, at: Coordinates, of: Softmaxes, M: FloatArray) -> str
 
     X (n, d): points. at: their coordinates of unit covariance.
 
-    of: the weights of the problem; w_i (n,) is a mean over the other points of the class of i, and c_i is 1, or 0 if i
-    is alone. M (r, r): a metric in the coordinates `at`. Its leading eigenvectors are tried as U.
+    of: the weights of the problem. Row i of w has the weights of a mean over the other points of the class of i. c_i is
+    1, or 0 if i is alone in its class. M (r, r): a metric in the coordinates `at`. Its leading eigenvectors are tried
+    as U.
     """
     if _classes_are_apart(X, of):
         return NOT_ATTAINED

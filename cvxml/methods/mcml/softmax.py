@@ -128,7 +128,7 @@ class Objective:
         return max(float(sizes.mean()), SMALLEST)
 
     def share(self, P: FloatArray) -> FloatArray:
-        """The softmax p(k|i) = P_ik / c_i, (n, n)."""
+        """The softmax p(k|i) = P_ik / c_i, (n, n); 0 in row i if c_i = 0."""
         return P / np.where(self.of.c > 0, self.of.c, 1.0)[:, None]
 
     def gradient(self, z: FloatArray, P: FloatArray) -> FloatArray:
@@ -192,9 +192,10 @@ class OfDiagonal(Objective):
 
 
 class Ended(NamedTuple):
-    """The result of `follow`: the last metric M (r, r) for the points Y, its dual, the status and the history.
+    """The result of `follow`: the last metric M (r, r), in the coordinates Y, its dual, the status and the history.
 
-    tried: all metrics of the path; empty if a certificate proved the tolerance.
+    n_iter: the number of steps. history: a step for each proof. tried: all metrics of the path; empty if a certificate
+    proved the tolerance. proof: this certificate, else None.
     """
 
     M: FloatArray  # (r, r)
@@ -260,10 +261,10 @@ def follow(
 
 
 def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
-    """Return the softmax of a metric near M that is close to the central path, by the name "interior".
+    """Return {"interior": q}, where q (n, n) is the softmax of a metric near M and close to the central path.
 
-    rho: the weight of the barrier. On the central path, the gradient is rho M^-1, so it is positive definite. The
-    result is empty if no metric with such a gradient is found in `LOOK` steps.
+    rho: the weight of the barrier. On the central path, the gradient is rho M^-1, so it is positive definite. The dict
+    is empty if no metric with a positive definite gradient is found in `LOOK` (20) steps.
     """
     for state in islice(path(f, M, rho, shrink=1.0), LOOK):
         P = f.at(state.M).P

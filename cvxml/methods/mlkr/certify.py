@@ -1,9 +1,10 @@
 """The certificate of stationarity of a metric Q for MLKR, in balls: numbers with a proved error bound (core/balls.py).
 
-F is the error of the predictions (method.py), and Q = A^T A for a map A (m, d). The certificate bounds how much F
-decreases, to first order, by a change of the used rows of A, and by a row of A that is not used yet, a free row
-(family/stationary/stationary.py). Gaps are relative to the scale, which is the smallest of three numbers. They are F,
-the distance of F to its limit along multiples of Q, and `PLENTY` (4) times the size of the terms of dF(tA)/dt at t = 1.
+F is the error of the predictions (method.py), and Q = A^T A for a map A (m, d). The certificate bounds the decrease of
+F, to first order, by a change of the used rows of A. It also bounds the decrease by a row of A that is not used yet, a
+free row (family/stationary/stationary.py). Gaps are relative to the scale, which is the smallest of three numbers. They
+are F, the distance of F to its limit along multiples of Q, and `PLENTY` (4) times `turns`. `turns` is the sum of the
+absolute values of the terms of dF(tA)/dt at t = 1, divided by |A|^2 if |A| < 1.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from cvxml.numbers.rational import Plane, Squares
 
 
 def tends_to_0(given: Instance, Q: FloatArray) -> bool:
-    """True if all nearest neighbours of each point under Q (d, d) have the target of the point; decided exactly.
+    """True if under Q (d, d) all nearest neighbours of each point i have its target value y_i; decided exactly.
 
     Then F tends to 0 along multiples of Q. The same is required of A^T A, for the rounded root A (m, d) of Q, because
-    Q in floats may have a negative eigenvalue, and thus negative squared distances.
+    Q in floats may have a negative eigenvalue, and thus negative squared distances. For Q = 0 the result is False.
     """
     return bool(Q.any()) and all(
         _nearest_have_its_target(given, each)
@@ -62,8 +63,7 @@ def _nearest_have_its_target(given: Instance, Q: Squares) -> bool:
 class Figures(NamedTuple):
     """The objective of a metric and its first-order values, as balls.
 
-    first: |A|^2, |dF/dA|^2, dF(tA)/dt at t = 1, and the decrease by a free row. turns: the sum of the absolute values
-    of the terms of dF(tA)/dt at t = 1.
+    first: |A|^2, |dF/dA|^2, dF(tA)/dt at t = 1, and the decrease by a free row. turns: see the module docstring.
 
     to_limit: |F - limit of F along multiples of the metric|.
     """
@@ -75,7 +75,7 @@ class Figures(NamedTuple):
 
 
 def objective(given: Instance, Q: Squares) -> Any:
-    """F at the metric Q, as a ball at the current precision."""
+    """F at the metric Q (d, d), given by exact integers, as a ball at the current precision."""
     (points, at), y = given.points, [ball(value) for value in given.y.tolist()]
     found, unit = [], 2 * at + Q.at
     for i, row in watched(enumerate(Plane(points, at).distances(Q).D)):
@@ -90,7 +90,7 @@ def objective(given: Instance, Q: Squares) -> Any:
 def figures(given: Instance, Q: Squares) -> Figures:
     """The objective F, its first-order values and its distance to the limit at the metric Q (d, d), as balls.
 
-    The precision of the balls is the current one.
+    Q: given by exact integers. The precision of the balls is the current one.
     """
     arb, n = flint().arb, len(given.X)
     (points, at), v_at = given.points, Q.at
@@ -130,9 +130,10 @@ def stationarity(of: Figures, is_zero: bool) -> Stationarity:
 
 
 def scale(of: Figures, is_zero: bool) -> Fraction:
-    """A lower bound of the scale (see the module) from the figures `of` of a metric; 0 if rounding could explain it.
+    """A lower bound of the scale (module docstring), from the figures `of` of a metric.
 
-    is_zero: whether the metric is 0. Then the scale is F.
+    The result is 0 if it is so small that rounding errors may be as large. is_zero: True if the metric is 0. Then the
+    scale is F.
     """
     scales = [of.objective] if is_zero else [of.objective, of.to_limit, PLENTY * of.turns]
     return resolved(of.objective, [ends(each)[0] for each in scales])
@@ -141,7 +142,7 @@ def scale(of: Figures, is_zero: bool) -> Fraction:
 def rows_of(given: Instance, Q: FloatArray) -> FloatArray:
     """A matrix A (min(m, r), r), padded with zero rows, for which A^T A is Q (d, d) in coordinates of unit covariance.
 
-    r: the number of these coordinates, `given.at`.
+    r: the number of these coordinates, `given.at`. If the rank of Q is above m, A^T A is the nearest metric of rank m.
     """
     A = root_inside(examine_rank(Q, given.m, given.at)[0])
     return np.vstack([A, np.zeros((min(given.m, given.at.Y.shape[1]) - len(A), A.shape[1]))])
@@ -151,7 +152,7 @@ def certify(given: Instance, Q: FloatArray) -> Certificate:
     """The certificate of stationarity of Q (d, d).
 
     The judged metric is A^T A for a rounded root A (m, d) of Q, so it is psd of rank at most m. The difference of F
-    between A^T A and Q is included in the field `rounding` of the certificate.
+    between A^T A and Q is included in the field `rounding` of the certificate; F itself if Q is not feasible.
     """
     feasibility, A = examine_rank(Q, given.m, given.at)[1], components(Q, given.m, given.at)
     with precision():

@@ -20,9 +20,10 @@ def objective(given: Instance, Q: FloatArray) -> float:
 def evaluate(given: Instance, Q: FloatArray) -> dict[str, Any]:
     """Intermediate values at Q (d, d), by name.
 
-    objective; A (m, d) with A^T A = Q; p (n, n), the weights p_ij; yhat (n,), the predictions; gradient_Q (d, d) and
-    gradient_A (m, d); scale_derivative, d F(tA)/dt at t = 1; nearest (n,), the index of a nearest neighbour; limit, the
-    limit of F for large multiples of Q if no point has tied nearest neighbours.
+    objective: F. A (m, d): A^T A = Q if the rank of Q is at most m. p (n, n): the weights p_ij. yhat (n,): the
+    predictions. gradient_Q (d, d) and gradient_A (m, d): dF/dQ and dF/dA. scale_derivative: dF(tA)/dt at t = 1. nearest
+    (n,): the index of a nearest neighbour. limit: the limit of F for large multiples of Q if no point has tied nearest
+    neighbours.
     """
     X, y, n = given.X, given.y, len(given.X)
     A = low_rank_components(Q, given.m)

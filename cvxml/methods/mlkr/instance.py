@@ -1,4 +1,7 @@
-"""The checked inputs of MLKR: points, real targets and the largest rank of the metric."""
+"""The checked inputs of MLKR: points, real targets and the largest rank m of the metric.
+
+A metric is A^T A for a linear map A (m, d).
+"""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ Stationarity. In coordinates of unit covariance, let G = dF/dQ. Then dF/dA = 2 A
 measures bound the decrease of F to first order; both depend only on Q. The first, `gradient`, is max(|A|, 1) |dF/dA|.
 The second, `dc_residual`, is the possible decrease if a row of A is free. They are compared with the scale, which is
 the smallest of three numbers. They are F, its distance to the limit along multiples of the metric, and 4 times the size
-of the terms of dF(tA)/dt at t = 1. The last two keep a run to infinity, where F is flat, from passing as stationary.
-All values are balls, which are numbers with a proved error bound (core/balls.py).
+of the terms of dF(tA)/dt at t = 1 (certify.py). The last two keep a run to infinity, where F is flat, from passing as
+stationary. All values are balls, which are numbers with a proved error bound (core/balls.py).
 
 F > 0 at every metric, because the prediction is too small at a point with the largest target. If the nearest neighbours
 of all points have the targets of their points, F tends to 0 along multiples of the metric. Then no metric attains the
@@ -142,10 +142,12 @@ class MLKR(StationaryMethod[Instance]):
         init: Any = "auto",
         random_state: int = 0,
     ) -> Found:
-        """A stationary metric, the best of one or more starts. If `start` is given, its metric replaces `init`.
+        """Search for a stationary metric by descents from one or more starts, and return the best result.
 
-        init: "auto", "pca", "identity" or "random", components (m, d), or a list of these. random_state: the seed of
-        "random".
+        init: a name, components (m, d), or a list of both. "pca": the principal components; "identity": the unit matrix
+        (m, d); "random": normal entries, drawn with the seed random_state. "auto" is "identity" if m is at least the
+        rank of the points, else "pca". A named start is normalised to |A|^2 = m and multiplied by the power of 2 with
+        the smallest F. If `start` is given, its metric replaces `init`. solver: not used.
         """
         return search(given, init, random_state, tol, max_iter, start, callback)
 
@@ -166,7 +168,11 @@ class MLKR(StationaryMethod[Instance]):
         return given.at.outside(run.A.T @ run.A), {}
 
     def remarks(self, given: Instance, M: FloatArray) -> tuple[str, ...]:
-        """A sentence if F tends to 0, or seems to tend to a better value, along multiples of M; else ()."""
+        """A sentence about the limit of F along multiples of M, as a tuple of one; () in most cases.
+
+        There is a sentence if F tends to 0 there (exact), or seems to tend to a value that is as good or better
+        (floats).
+        """
         if tends_to_0(given, M):
             return (EXACTLY,)
         return (SEEN,) if leaves(given, rows_of(given, M)) else ()

@@ -84,8 +84,8 @@ class Part(NamedTuple):
 class Tangents(NamedTuple):
     """The values of point i at Q0 that define the tangents in the convex step.
 
-    D (n,): squared distances D_ik. p (n,): weights p_ik. log_sum: log sum_{k != i} e^-D_ik. parts: the terms of P_i and
-    of N_i, without an empty sum.
+    D (n,): squared distances D_ik. p (n,): weights p_ik. log_sum: log sum_{k != i} e^-D_ik. parts: one `Part`
+    for P_i and one for N_i; a sum without terms has no `Part`.
     """
 
     D: FloatArray  # D_ik (n,)

@@ -43,12 +43,10 @@ def search(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """The best metric of the descents from all starts; the start itself if it is given and is certified.
+    """The best metric of the descents from all starts, or the metric of `start` if it is certified stationary.
 
-    init: "auto", "pca", "identity" or "random", a matrix (m, d), or a list of these. random_state: the seed of
-    "random".
-
-    start: a solution; if it is given, its metric is the only start.
+    init: "auto", "pca", "identity" or "random", a matrix (m, d), or a list of these (`MLKR.find`). random_state: the
+    seed of "random". start: another solution; if it is given, its metric replaces `init`.
 
     The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F seems to
     decrease along all larger multiples.
@@ -142,7 +140,8 @@ class Run:
 def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: Callback) -> Run:
     """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns.
 
-    name: the start, for the history. max_iter: the largest number of steps of L-BFGS.
+    name: the start, for the history. max_iter: the largest number of steps of L-BFGS. If they are used up, or if F
+    decreases along multiples of the result (`leaves`), there are no Newton steps.
     """
     Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
     run = Run(name, A, value_and_gradient(Y, y, A)[0])
@@ -199,7 +198,8 @@ def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) 
 def leaves(given: Instance, A: FloatArray) -> bool:
     """True if F decreases along multiples of A (m, r) to a limit, or has reached this limit.
 
-    F counts as decreasing if its difference from the limit is positive, and at most -dF(tA)/dt at t = 1.
+    F counts as decreasing if its difference from the limit is positive, and at most -dF(tA)/dt at t = 1. For A = 0 the
+    result is False.
     """
     value, gradient = value_and_gradient(given.at.Y, given.y, A)
     further = value - limit(given.at.Y, given.y, A)
@@ -211,8 +211,8 @@ def leaves(given: Instance, A: FloatArray) -> bool:
 def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
     """The starts that `init` gives: a name, and a matrix A (m, r) in the coordinates `given.at`, for each.
 
-    init: "auto", "pca", "identity" or "random", scaled by the best power of two; a matrix (m, d); or a list of these.
-    random_state: the seed of "random". Raises ValueError for bad init.
+    init: "auto", "pca", "identity" or "random", normalised and multiplied by the power of 2 with the least F; a matrix
+    (m, d); or a list of these. random_state: the seed of "random". Raises ValueError for bad init.
     """
     return [_start(given, one, random_state) for one in each_start(init, random_state)]
 

@@ -5,7 +5,7 @@ Problem, over n queries q and all rankings y of the other points
     psi(q, y) = sum_ij y_ij (phi_qi - phi_qj) / (P N),    phi_qi = -(x_q - x_i)(x_q - x_i)^T.
 A query has P relevant points i in q+ and N irrelevant points j in q-. y_ij is 1 if i is before j, else -1. The ranking
 y* has all relevant points first. Delta is 1 minus a measure: AUC, precision at k, average precision, reciprocal rank or
-NDCG at k. Rankings with the same y_ij give one row, because the order within q+ or q- has no effect.
+NDCG at k. Rankings with the same y_ij give the same constraint, because the order within q+ or q- has no effect.
 
 Inputs. The user gives the relevant points of each query, or labels; then the other points of the class are relevant. A
 point is a query only if some other points are relevant to it and some are not. A `Queried` holds points, queries and
@@ -132,8 +132,9 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
     """The measures of a ranking: return the loss Delta(q, y) = 1 - measure, for the ranking y of a query q.
 
-    measure: one of `MEASURES`. k: number of places that count for precision and ndcg. plus: the points relevant to q.
-    y: all points other than q, relevant or not, best first.
+    measure: "auc", "precision", "map" (average precision), "mrr" (reciprocal rank) or "ndcg". k: number of places that
+    count for precision and ndcg. plus: the points relevant to q. y: all points other than q, relevant or not, best
+    first.
     """
     of_plus = [i in plus for i in y]
     P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]

@@ -35,8 +35,8 @@ BLOCK = 2**24  # numbers of a table that are computed at a time
 class Worst(NamedTuple):
     """The worst ranking of each query.
 
-    value (Q,): its value (module docstring). order (Q, n - 1): its points, first to last. error (Q,): the exact largest
-    value is at most value + error.
+    value (Q,): its value (module docstring). order (Q, n - 1): all points other than the query, first to last. error
+    (Q,): the exact largest value is at most value + error.
     """
 
     value: FloatArray  # (Q,) loss minus the sum over swapped pairs; >= 0 up to rounding
@@ -161,7 +161,8 @@ def _nearest_first(points: IntArray, D: FloatArray) -> tuple[IntArray, FloatArra
 def _largest(near: list[int], far: list[int], table: list[list[Fraction]], unit: Fraction) -> Fraction:
     """Return the value of the worst ranking of one query, by the dynamic programme in exact arithmetic.
 
-    near, far: sorted squared distances of the relevant and of the irrelevant points. table: earned(p, g), a row for p.
+    near, far: sorted squared distances of the relevant and of the irrelevant points. table: earned(p, g), with one row
+    for each p.
 
     unit: the weight 2/(P N) of a swap, times the unit of the distances.
     """

@@ -169,7 +169,10 @@ class Ranked:
 
 
 class _Iterate:
-    """The state of the solver: cutting planes, with the points scaled to a size of about 1."""
+    """The state of the solver: cutting planes, with the points scaled to a size of about 1.
+
+    of: the problem. start: the metric and the dual variables of another solution, or None.
+    """
 
     def __init__(self, of: Ranked, start: Start | None):
         self.of, self.scale = of, unit_scale(of.X)

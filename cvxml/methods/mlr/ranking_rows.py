@@ -1,4 +1,8 @@
-"""Rows of rankings: v = <M, psi(q, y*) - psi(q, y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
+"""Rows of rankings, and their values in a metric.
+
+The row of a ranking y of a query q has the value
+
+    v = <M, psi(q, y*) - psi(q, y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
 
 Query q has P relevant points i and N irrelevant points j, and y swaps i and j if j comes first. y* swaps no pair, and
 psi are the features of a ranking (methods/mlr/__init__.py). D_qi is the squared distance in M. n is the number of
@@ -84,9 +88,9 @@ class Rankings:
     def all_swapped(self) -> Any:
         """(m,) True if no ranking of the query has a larger loss.
 
-        The loss is the largest possible if every relevant point adds the same to the measure as behind all irrelevant
-        points. The float table `Alike.earned` decides this without error: two of its entries are equal if and only if
-        the exact entries are equal.
+        The loss is the largest possible if every relevant point adds as much to the measure as it would add behind all
+        irrelevant points. The float table `Alike.earned` decides this without error: two of its entries are equal if
+        and only if the exact entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
         for part in self.all_of.alike:
@@ -149,7 +153,10 @@ class Rankings:
         return Weights(np.concatenate(pairs), np.concatenate(weights))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """Return `duals` unchanged. With the trace as regularizer, any row may have a positive dual variable."""
+        """Return `duals` unchanged: with the trace as regularizer, any row may have a positive dual variable.
+
+        labels: not used.
+        """
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:

@@ -62,9 +62,11 @@ def into_ball(A: FloatArray, lam: float) -> FloatArray:
 def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) -> dict[str, Any]:
     """Return intermediate values at A (d, d), by name, and one corrected step of Algorithm 1 from A at iteration t.
 
-    The names are those of the paper and of the module docstring: for example "xi" (n,), "violated" (the points in V),
-    "subgradient" (d, d) of the objective, "eta", and "A_next" (d, d), the metric after the step. The docstring of
-    `MLSVM.evaluate` lists all names.
+    objective. targets, impostors: a list for each point. target_distances, impostor_distances: their squared distances.
+    usable: the number of points with both. ties: the number of points with tied last neighbours. active_impostor,
+    active_target (n,): the indices of x- and x+; -1 for points that are not usable. xi (n,). violated: the points in V.
+    subgradient (d, d) of the objective. eta. A_third, A_two_thirds, A_next (d, d): A', P_+(A') and A_t+1 after the
+    step.
     """
     n, d = X.shape
     active_impostor = np.full(n, -1)

@@ -13,10 +13,11 @@ w_il (x_i - x_l)(x_i - x_l)^T. At the optimum, the products
 
 are zero. Here u, w and r are dual variables, and the factors beside them are their slacks. lam A - G is the multiplier
 of the constraint that A is psd. The numbers hi and lo are free. They are eliminated from the equations of a step. The
-matrix B of these equations has a row for each neighbour, from its difference x_i - x_j. The rows are centred: for each
-point, the weighted mean of the rows of its impostors, or of its targets, is subtracted. B also has a row for each
-point, from the difference of these two means. Arrays (rows, K) have K places for the neighbours of each row: impostors
-with u, targets with w, and padding.
+matrix B of these equations has a row for each neighbour, from its difference x_i - x_j. These rows of B are centred.
+For each point, the weighted mean of the rows of its impostors is subtracted from these rows. The same holds for its
+targets. B also has a row for each point, from the difference of these two means.
+
+An array (rows, K) has K places for each usable point i: its impostors with u, its targets with w, and padding.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from cvxml.solvers.scaling import Scaling
 
 
 class NeighborRows(Rows):
-    """The rows of the module docstring. A `State` has two pairs of arrays: u and w with their slacks, and r with xi.
+    """The rows of the module docstring. A `State` has two pairs of arrays: (u and w, their slacks) and (r, xi).
 
     edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding.
 
-    cap: 1/n, the upper limit of the sum of a row's u, and of its w.
+    lam: weight of the regularizer. cap: 1/n, the upper limit of the sum of a row's u, and of its w.
     """
 
     def __init__(self, edges: FloatArray, sign: FloatArray, lam: float, cap: float):
@@ -130,7 +131,8 @@ class NeighborRows(Rows):
         """Return four arrays: the steps of v (rows, K) and r (rows,) if the slacks do not change, and two residuals.
 
         v holds u and w. The residuals (rows,) are cap - r - sum u and cap - r - sum w after these steps. The final
-        steps make them 0. rests: the wanted changes of the products of the pairs.
+        steps make them 0. rests: the wanted changes of the products of each dual variable and its slack, for u and w,
+        then for r.
         """
         g_v, g_r = self._padded(rests[0]) / self.slack, rests[1] / self.xi
         rest = self.cap - self.r - g_r

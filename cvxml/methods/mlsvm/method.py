@@ -271,13 +271,13 @@ def algorithm1(
     every: int = 1,
     **params: Any,
 ) -> Run:
-    """Run Algorithm 1 of the paper, corrected or (`paper=True`) as printed, and record its certified gap.
+    """Run Algorithm 1 of the paper, corrected or (`paper=True`) as printed, and record objectives and gaps.
 
     lower_bound: a lower bound of the optimum; by default the fast solver computes it. start: A_1 (d, d), psd, of norm
     at most 1/sqrt(lam), default 0.
 
-    every: steps between two measurements of the gap. params: the parameters of MLSVM, for example lam. Raises
-    ValueError for bad input.
+    every: steps between two measurements of the objective. A gap is the objective minus lower_bound. params: the
+    parameters of MLSVM, for example lam. Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
     first = _start(start, given)
@@ -288,7 +288,10 @@ def algorithm1(
 
 
 def _start(start: ArrayLike | None, given: Instance) -> FloatArray:
-    """Return `start` as a metric A_1 (d, d), 0 for None. Raises ValueError if ||A_1|| exceeds 1/sqrt(lam)."""
+    """Return `start` as a metric A_1 (d, d), 0 for None.
+
+    Raises ValueError if it is not psd, or if ||A_1|| exceeds 1/sqrt(lam).
+    """
     d = given.X.shape[1]
     if start is None:
         return np.zeros((d, d))

@@ -108,7 +108,7 @@ def stays_at_scale(
 
     Clearly: the objective at one of the `MULTIPLES` of A is lower by more than 2 `FAR` times lam/2 ||A||^2. No solver
     is needed. n: the number of points. margins_at(A): max_l d_A - min_j d_A of each row (rows,). power: 2 if the hinge
-    is squared, otherwise 1.
+    is squared, otherwise 1. The result is also False if ||A||^2 overflows.
     """
     size = lam / 2 * float(np.sum(A**2))
     if not math.isfinite(size):
@@ -134,9 +134,10 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
 
 
 def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Question], OtherProblem | None]:
-    """Return `problem` with a cheap test: it gives None if a multiple of the metric is clearly better.
+    """Return a function that tests the result of `problem` cheaply, and returns it, or None.
 
-    This avoids a solve for a misreading that cannot explain the metric.
+    It returns None if, in this other problem, a multiple of the refuted metric is clearly better than the metric. Then
+    the misreading cannot explain the metric, and no solve is needed.
     """
 
     def screen(question: Question) -> OtherProblem | None:
@@ -301,7 +302,7 @@ def _furthest(given: Instance, question: Question) -> FloatArray:
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
     """Return rows from the explicit neighbour lists with 1 subtracted from each index; None without such lists.
 
-    A target that becomes the point itself is at distance 0.
+    Index 0 becomes n - 1. A target that becomes the point itself is at distance 0.
     """
     listed = question.params.get("neighbors")
     if listed is None:
@@ -313,7 +314,8 @@ def _one_less(given: Instance, question: Question) -> list[Row] | None:
 def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     """Yield, for each pair of classes, the problem without impostors between these two classes.
 
-    Yields no problem if the data have only two classes. given: the checked data. stored: all parameters.
+    Yields no problem if the data have at most two classes, or more than 8 (`MOST_CLASSES` in core/other_lists.py).
+    given: the checked data. stored: all parameters.
     """
     names = class_names(question.y)
     for a, b in two_classes(given.y):

@@ -81,8 +81,8 @@ def neighborhood_of(
 
     neighbors: explicit lists, which take precedence. names: the classes, for messages. nearest_of(rows, columns, k):
     replaces Euclidean distances, for example by those of a kernel. It returns the k nearest of the points `columns` for
-    each of the points `rows`, and a mask of the ties. Raises ValueError if n_neighbors is no integer or too large for
-    the data. The message gives the maximum.
+    each of the points `rows`, and a mask of the ties. Raises ValueError if n_neighbors is no integer, or too large for
+    the data. In the second case the message gives the maximum.
     """
     n = len(X)
     check_choice(neighborhood, "neighborhood", KINDS)
@@ -139,7 +139,7 @@ class Instance(NamedTuple):
     neighborhood: str  # "explicit" for these
 
     def stored(self) -> dict[str, Any]:
-        """The parameters in a saved solution; the lists are stored beside them."""
+        """The parameters for a saved solution, except the neighbour lists, which the caller stores."""
         return {"lam": self.lam, "n_neighbors": self.n_neighbors, "neighborhood": self.neighborhood}
 
 

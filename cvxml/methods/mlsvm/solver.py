@@ -54,7 +54,7 @@ def search(
 ) -> Found:
     """Return a metric and its dual variables. If tol is not proved, it is the metric with the smallest proved gap.
 
-    The candidates are the result of the solver, A = 0, and for a tiny lam the metrics of `_path_to`.
+    The candidates are the result of the solver, A = 0, and for a tiny lam without a `start` the metrics of `_path_to`.
 
     tol: relative gap at which the search may stop. max_iter: number of gradient steps, Newton rounds and interior-point
     iterations. start: the metric and the dual variables of another solution.
@@ -142,7 +142,10 @@ def best_proved(
 
 
 def may_be_zero(zero: Certificate) -> bool:
-    """Return True if A = 0 has a gap close to rounding, and is not yet proved optimal."""
+    """Return True if A = 0 may be optimal, but is not yet proved optimal without rounding.
+
+    zero: its certificate. A = 0 may be optimal if the gap is at most `NEARLY_ZERO` (1e-9) times the objective.
+    """
     return zero.gap <= NEARLY_ZERO * zero.objective and zero.rounding > 0
 
 

@@ -3,7 +3,7 @@
 Problem, equations (6) to (8) as other papers quote them
     max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1.
 D_A of a pair i, j is <A, X_ij> = (x_i - x_j)^T A (x_i - x_j). The sum over similar pairs is <A, S> with S = sum X_ij.
-The budget is the constraint on it.
+The budget is the constraint <A, S> <= 1.
 In the method "mmc:diagonal" A is diagonal. The problem is stated as a minimum, with the sign changed. Every line of
 `problem` is literal otherwise. The paper derives (6) to (8) from (3) to (5): minimize the sum of D over similar pairs,
 subject to a sum of sqrt(D) over dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the
@@ -202,8 +202,9 @@ def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
 class Instance(Paired):
     """Checked data: points, similar pairs and dissimilar pairs.
 
-    diagonal: A is diagonal. rank: the exact rank of the differences of the similar pairs; the differences of the
-    dissimilar pairs lie in their span. A diagonal A does not need the rank, so rank = 0.
+    diagonal: A is diagonal. rank: the exact rank of the differences of the similar pairs; their span contains the
+    differences of the dissimilar pairs. If A is diagonal, rank is 0 and not used. Then each dissimilar pair differs
+    only in features in which some similar pair differs.
     """
 
     diagonal: bool
@@ -403,8 +404,9 @@ class MMC(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """Return the dual variables a = c / 2, from the entry "c" (q,) or "metric" of `dual`.
 
-        "c" has a number for each dissimilar pair. A "metric" (d, d) stands for c = 1 / distance in this metric. Pairs
-        of equal points have no dual variable.
+        "c" has a number for each dissimilar pair. A "metric" (d, d) stands for c = 1 / distance in this metric. Very
+        small distances are replaced by a small share of the largest one. Pairs of equal points have no dual variable.
+        Raises ValueError if "c" has another shape or an entry that is not finite.
         """
         if isinstance(dual, Mapping) and METRIC in dual:
             D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
@@ -576,8 +578,8 @@ def _within(p: Instance, A: FloatArray) -> float | None:
 def _squares(method: MMC, question: Question, p: Instance) -> float:
     """Return the relative gap of the refuted metric in: max sum D over dissimilar pairs, with the budget of MMC.
 
-    inf if the metric is not feasible. Also inf if the gap is above `NOT_BY_LUCK` and the optimum is not unique, because
-    then a metric may be near an optimum by chance.
+    inf if the metric is not feasible or uses no budget. Also inf if the gap is above `NOT_BY_LUCK` and the optimum is
+    not unique, because then a metric may be near an optimum by chance.
     """
     spent = _within(p, question.metric)
     if spent is None:
@@ -592,11 +594,11 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
 def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
     """Return the relative gap of the refuted metric in: min sum sqrt(D) over similar pairs, with another budget.
 
-    The budget is: sum of D over dissimilar pairs = 1. The metric is first scaled to it. The objective is concave, so an
-    optimum has rank one, v v^T. Let e run over the similar differences, and let C be the sum of X_ij over dissimilar
-    pairs. Up to its length, v maximizes v^T C v over the polytope sum |v^T e| <= 1. The maximum is at a vertex of this
-    polytope, where d - 1 independent e are orthogonal to v. If the metric must be diagonal, v has a single nonzero
-    entry at a vertex. All vertices are tried.
+    The budget is: sum of D over dissimilar pairs = 1. The metric is first scaled so that it meets this budget. The
+    objective is concave, so an optimum has rank one, v v^T. Let e run over the similar differences, and let C be the
+    sum of X_ij over dissimilar pairs. Up to its length, v maximizes v^T C v over the polytope sum |v^T e| <= 1. The
+    maximum is at a vertex of this polytope, where d - 1 independent e are orthogonal to v. If the metric must be
+    diagonal, v has a single nonzero entry at a vertex. All vertices are tried.
 
     Returns inf if there are more than `MOST_VERTICES`, if the e do not span the space, or if the metric is not
     feasible.
@@ -637,7 +639,8 @@ def _logs(method: MMC, question: Question, p: Instance) -> float:
     """Return the gap of the refuted metric in: max sum log D over dissimilar pairs, divided by the number of pairs.
 
     The budget is that of MMC. Multiplying the metric by e^s adds s times the number of pairs to the objective. So the
-    result is the s that closes the gap. inf if the metric is not feasible, or if a dissimilar pair has distance 0.
+    result is the s that closes the gap. inf if the metric is not feasible or uses no budget, or if a dissimilar pair
+    has distance 0.
     """
     spent = _within(p, question.metric)
     D = quadratic(p.dissimilar, question.metric)

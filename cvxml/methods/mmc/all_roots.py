@@ -1,16 +1,17 @@
 """MMC over all pairs of points, similar or dissimilar by their labels: certificate and solver without a list of pairs.
 
 The problem is to minimize -sum sqrt(D_A) over the dissimilar pairs, for metrics A with a budget: the sum of D_A over
-the similar pairs is at most 1. D_A is the squared distance in A. The dual variables follow from a metric:
-a_t = 1 / (2 sqrt(D_t)) for each dissimilar pair t, where sqrt(D_t) has a lower limit, `floor`. Every a > 0, even
-a rounded one, gives a bound for all A within the budget (theorem.py):
+the similar pairs is at most 1. D_A is the squared distance in A. A metric with squared distances D_t determines the
+dual variables a_t = 1 / (2 max(sqrt(D_t), floor)) of the dissimilar pairs t. The certificate takes the square root of
+the error bound of the D_t for `floor`. Every a > 0, even a rounded one, gives a bound for all A within the budget
+(family/theorem/theorem.py):
 
     sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
 
 mu is the largest eigenvalue of sum a_t z_t z_t^T over the dissimilar pairs t. Their differences z_t are in coordinates
 where the sum of z z^T over the similar pairs is the identity. An image of a metric is a matrix z (n, m): distances in
-the metric are Euclidean distances of its rows. A dual stores the metric in place of a. Each step of the solver also
-gives such a bound, as an estimate.
+the metric are Euclidean distances of its rows. The stored dual is the metric that determines a. Each step of the
+solver also computes this bound, as an estimate without error bounds.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ class AllRoots:
     def roots(self, z: FloatArray, floor: float) -> _Roots:
         """Return the sums of r_t and of z_t z_t^T / (2 r_t) over the dissimilar pairs t, r_t = max(sqrt(D_t), floor).
 
-        z (n, m): the image of the metric, in the order of the classes; its rows give the D_t. The differences z_t do
-        not depend on the metric (module docstring).
+        z (n, m): the image of the metric, with the points sorted by class (`order`). D_t is the squared distance of two
+        rows of z. The differences z_t do not depend on the metric (module docstring).
         """
         table, G, totals = Table(z), Laplacian(self.images.at), []
 
@@ -170,8 +171,9 @@ class AllRoots:
     def slopes(self, M: FloatArray) -> Slopes:
         """Value and gradient at M (r, r) of -log sum sqrt(D) + 1/2 log trace M, and an estimate of the relative gap.
 
-        M is in coordinates where the sum of the similar pairs is the identity. The function does not depend on the
-        scale of M.
+        The first sum is over the dissimilar pairs, with sqrt(D) at least `FAINT` times the longest image. M is in the
+        coordinates of the z_t (module docstring), where trace M is the sum of D over the similar pairs. The function
+        does not depend on the scale of M. If all distances are 0, value and estimate are inf.
         """
         z = self.images.at @ root(M)
         longest = float(np.linalg.norm(z, axis=1).max())
@@ -186,7 +188,10 @@ class AllRoots:
         )
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """Return M (r, r), from the solver's coordinates, as a metric (d, d) of the features that spends the budget."""
+        """Return M (r, r), from the solver's coordinates, as a metric (d, d) of the features, scaled to the budget.
+
+        The scaled metric uses the share `WITHIN` of the budget, which is slightly less than 1.
+        """
         return self.at.outside(M * (WITHIN / np.trace(M)))
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:

@@ -1,16 +1,16 @@
 """Solver of MMC: the problem without its budget, by a primal-dual path.
 
-The solver minimizes
+MMC minimizes -sum_t sqrt(D_t) over psd A with <S, A> <= 1, the budget. S is the sum of (x_i - x_j)(x_i - x_j)^T over
+the similar pairs, D_t is the squared distance in A, and t runs over the dissimilar pairs. The solver minimizes
     min_{A psd}  1/2 <S, A> - sum_t sqrt(D_t)
-where S is the sum of X_ij over the similar pairs, D_t is the squared distance in A, and t runs over the dissimilar
-pairs. It divides the minimizer A by <S, A>, the budget that A uses. The result is the optimum of MMC: over the
-multiples k A of a metric, the objective is least at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is
--1/2 (F / sqrt<S, A>)^2.
+and divides the minimizer A by <S, A>, the budget that A uses. The result is the optimum of MMC: over the multiples
+k A of a metric, this objective is least at sqrt(k) = F / <S, A> with F = sum sqrt(D_t). Its least value is
+-1/2 (F / sqrt<S, A>)^2, and -F / sqrt<S, A> is the objective of MMC at A / <S, A>.
 
 In coordinates with S = I, z_t are the differences of the dissimilar pairs. The gradient is 1/2 I - sum_t a_t z_t z_t^T
 with a_t = 1 / (2 sqrt(D_t)). It is positive definite on the path. So the largest eigenvalue of sum_t a_t z_t z_t^T is
-below 1/2, and the a_t are feasible dual variables. The path is followed by barrier.py, or by diagonal_path.py if A is
-diagonal.
+below 1/2, and the a_t are feasible dual variables of this problem. solvers/barrier.py follows the path, or
+diagonal_path.py if A is diagonal. The path leaves out pairs with |z_t|^2 at most `UNSEEN`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Free(NamedTuple):
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient (r, r) and Hessian (p, p), p = r (r + 1) / 2, of dX -> the function at G (I + dX) G^T, at dX = 0.
 
-        G (r, r): a root of the metric M = G G^T.
+        G (r, r): a root of the metric M = G G^T. The Hessian is in the coordinates svec(dX), in which off-diagonal
+        entries are multiplied by sqrt 2.
         """
         r = G.shape[1]
         Y = self.Z @ G
@@ -74,7 +75,8 @@ class Free(NamedTuple):
 def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Yield a metric (d, d) within the budget, its dual variables and an estimate of its gap after every step.
 
-    family: the problem, with points and pairs. start: a psd matrix (d, d), if there is one.
+    family: the problem, with points and pairs. start (d, d): a psd matrix near which the path starts; None for the
+    default start. The estimate is None if no dissimilar pair is on the path.
     """
     assert isinstance(family.regularizer, Budget)
     ((_, rows),) = family.terms
@@ -94,8 +96,9 @@ def _full(
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
     """Yield after every step a full metric A within the budget, its dual variables (q,), and an `Estimate` of its gap.
 
-    The estimate is None if all |z_t|^2 (module docstring) are at most `UNSEEN`. E (q, d), similar (s, d):
-    differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if there is one.
+    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start (d, d): a psd matrix near
+    which the path starts, or None. If all |z_t|^2 (module docstring) are at most `UNSEEN`, the only metric is the
+    start, and its estimate is None.
     """
     at = budget(similar, None)
     Z = E @ at.to
@@ -121,9 +124,9 @@ def _diagonal(
 ) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
     """Yield after every step a diagonal metric A within the budget, its dual variables (q,), and an `Estimate`.
 
-    The estimate is None if all |z_t|^2 (module docstring) are at most `UNSEEN`. E (q, d), similar (s, d):
-    differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), if there is one. A feature has
-    weight 0 if no similar pair differs there.
+    E (q, d), similar (s, d): differences of the dissimilar and of the similar pairs. start: a psd matrix (d, d), of
+    which the diagonal is used, or None. A feature has weight 0 if no similar pair differs there. If all |z_t|^2 (module
+    docstring) are at most `UNSEEN`, the only metric is the start, and its estimate is None.
     """
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)
@@ -154,8 +157,8 @@ def _estimate(D: FloatArray, use: float, most: float) -> Estimate:
     """Objective and gap of A / use, for a metric A with squared distances D (q,) that uses `use` of the budget.
 
     most: the largest eigenvalue of sum_t a_t z_t z_t^T (module docstring) for the dual variables a = 1 / (2 sqrt(D)).
-    For any t > 0, the dual variables t a prove the bound -(t most + sum sqrt(D) / (2 t)), which is
-    -sqrt(2 most sum sqrt(D)) for the best t.
+    For any number k > 0, the dual variables k a prove the lower bound -(k most + sum sqrt(D) / (2 k)). The best k gives
+    -sqrt(2 most sum sqrt(D)). The scale is minus the objective.
     """
     total = float(np.sqrt(np.maximum(D, 0.0)).sum())
     objective = -total / math.sqrt(use)

@@ -3,8 +3,9 @@
 Take coordinates z of the differences of points in which the sum S of z z^T over the similar pairs is I. Every metric
 within the budget has D_t <= |z_t|^2 for a dissimilar pair t. So the second derivative of -sqrt at D_t is at least k_t =
 |z_t|^-3 / 4. Let m be the least eigenvalue of sum_t k_t svec(z_t z_t^T) svec(z_t z_t^T)^T. In these coordinates, a
-metric with a given gap is within sqrt(2 gap / m) of the optimum. The radius is inf if the similar differences do not
-span all features.
+metric with a given gap is within sqrt(2 gap / m) of the optimum. For a diagonal metric, the squares of the entries of
+z_t replace svec(z_t z_t^T). The radius is inf if the similar differences do not span all features, or if a full metric
+has more than `MOST_FEATURES` features.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def radius(E: FloatArray, within: Budget, judged: JudgedMatrix, gap: float) -> f
     E (q, d): x_i - x_j of the dissimilar pairs. within: the budget, with its coordinates z. judged: the metric that was
     certified in place of the metric given.
 
-    gap: its gap plus rounding error. The distance between the metric given and the metric judged is added.
+    gap: the gap of the judged metric, plus its rounding error. The bound includes the distance of the two metrics.
     """
     assert isinstance(judged.feasibility, BudgetFeasibility)
     of = _diagonal(E, within, gap) if isinstance(within, DiagonalBudget) else _full(E, within, gap)
@@ -65,7 +66,7 @@ def _by_curvature(F: FloatArray, moved: FloatArray, reach: FloatArray, size: flo
 
     moved (q,): error bounds of the rows of F, in norm. reach (q,): upper bounds of D within the budget.
 
-    size: factor from a distance in these coordinates to a distance between metrics.
+    size: factor that turns a bound of a distance in these coordinates into a bound for metrics of the features.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         k, norms = 1 / (4 * reach * np.sqrt(reach)), np.linalg.norm(F, axis=1)

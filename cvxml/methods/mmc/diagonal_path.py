@@ -4,7 +4,8 @@
 
 Rows t are the dissimilar pairs i, j. S_kk is the sum of (x_i - x_j)_k^2 over the similar pairs. a_k / S_kk is the
 weight of feature k, before the metric is divided by its use of the budget (budget_path.py). z (d,) are the dual
-variables of a >= 0. On the path, z is the gradient of the objective, and a_k z_k = rho.
+variables of a >= 0. On the path, z is the gradient of the objective, and a_k z_k = rho for all k, with a number rho > 0
+that tends to 0.
 
 If each a_k changes to a_k (1 + u_k), D_t changes relatively by at most max |u_k|. So the third derivative of the
 objective along u is at most 3/2 max |u_k| times the second. For the barrier -sum log a_k the factor is 2 in place of
@@ -27,7 +28,7 @@ HALVINGS = 40  # at most, in a line search
 
 
 def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
-    """Follow the path from the weights a (d,) > 0, and yield a after every step. End when rounding prevents progress.
+    """Follow the path from a (d,) > 0: yield the start, then a after every step. End when rounding prevents progress.
 
     F (q, d): the matrix of the module docstring.
     """
@@ -73,9 +74,9 @@ def _share_left(complement: FloatArray, u: FloatArray) -> float:
 
 
 def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: float) -> float:
-    """A step length along the relative direction u (d,) that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; else 0.
+    """Return a step length t > 0 with which a_k (1 + t u_k) lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; else 0.
 
-    slope: the derivative of this function along u.
+    A decrease hidden by rounding is accepted. slope: the derivative of this function by t at t = 0.
     """
     least = float(u.min())
     step = min(1.0, -SHARE_TO_BOUNDARY / least) if least < 0 else 1.0

@@ -33,14 +33,15 @@ Rounding. rows.py bounds the errors of the distances and of everything computed 
 objective, `rounding` bounds the error of the objective; in that of the step, the error of the gap. gradient and
 dc_residual include their rounding errors. The rounding error of Z is subtracted before Z is called psd.
 
-A partner of a point i is a point j with s_ij > 0. If every point has one partner, -g is convex in Q and equal to the
-step, and the kind of the certificate is "global". We compute from differences of points, one row at a time (rows.py),
-in numpy only. This file is independent of descent.py.
+A partner of a point i is a point j with s_ij > 0. Sums over i run over the points with a partner. If each of these has
+exactly one partner, -g is convex in Q and equal to the step. Then the kind of the certificate is "global", unless the
+rank is limited. All values are computed from differences of points (rows.py), independently of descent.py.
 
 Infinity. As t tends to infinity, p_i of t A tends to the mean of s_ij over the nearest neighbours of i under A. If for
-every i all nearest neighbours have the largest s_ij, then f and g tend to their upper bounds. Every finite metric is
-strictly below, so no metric attains the supremum. With classes this means that every point has its nearest neighbour in
-the class of the point. `limit` claims it only if it holds for all points that may be nearest within the rounding error.
+every i all nearest neighbours have the largest s_ij, then f and g tend to their upper bounds. At every metric f and g
+are strictly less, so no metric attains the supremum. With classes this means that every point has all its nearest
+neighbours in its own class. `limit` claims it only if it holds for all points that may be nearest within the rounding
+error.
 There is a second case without a maximum, if the rank is not limited. Suppose that in some direction the points of each
 class coincide, but not all points do. Adding more of this direction improves every metric. `collapsible` decides this
 by ranks, in rationals (numbers/span.py).
@@ -73,10 +74,10 @@ BLURRED = 1e-3  # a larger rounding error of the points, relative to their sprea
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     """Return the certificate of `Q` (d, d): kind "stationary", or "global" if the problem is convex.
 
-    dual: any symmetric matrices "R" and "interior" (d, d), for the bound of the step. If the rank is limited, there is
-    no bound of a step, and `dual` is ignored. If Q is slightly infeasible, the nearest metric is judged; eigenvalues
-    beyond the allowed rank count as rounding. Raises ValueError for an array of another shape, or with entries near
-    overflow.
+    dual: any matrices "R" and "interior" (d, d), for the bound of the step; their symmetric parts are used. If the
+    allowed rank is less than the rank of the points, the kind is "stationary", no step is bounded, and `dual` is
+    ignored. If Q is slightly infeasible, the nearest metric of the allowed rank is judged. Raises ValueError for an
+    array of another shape, or with entries near overflow.
     """
     # after an overflow `rounding` is infinite, and the certificate proves no bound
     with np.errstate(over="ignore", invalid="ignore"):
@@ -135,7 +136,8 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
     - the distance of the objective to its limit along the multiples t Q, as t tends to infinity;
     - `PLENTY` times the sum of the absolute terms of the scale derivative.
     For large multiples of a metric, all derivatives tend to 0 as fast as these numbers. The second number depends on
-    ties of distances, which rounding may hide; the third does not.
+    ties of distances, which rounding may hide; the third does not. For Q = 0 the scale is `above`. Otherwise it is at
+    least `NOTHING`.
     """
     if first.length == 0:
         return above, True
@@ -180,7 +182,7 @@ def _step_gap(
     """Return theta of the repaired rows q, the gap of the step, and the rounding error of the gap.
 
     R, interior: the rows of "R" and "interior" that q mixes (module docstring). None stands for the rows p of the
-    metric itself. Returns None, inf and 0 if no theta makes Z psd.
+    metric itself. Returns None, inf and 0 if no theta makes Z psd, and theta, inf and 0 if the gap overflows.
     """
     of_R = metric.surplus(R)
     of_I = metric.surplus(interior)
@@ -209,10 +211,10 @@ def _step_gap(
 def _part(
     at: Points, k: int, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray
 ) -> tuple[float, float]:
-    """Return the part c_i KL(q_i || p_i) + sum_j weights_j D_ij of point i in the gap of the step, and its rounding.
+    """Return the part c_i KL(q_i || p_i) + sum_j weights_j D_ij of point i in the gap of the step, and its error bound.
 
     k: the position of i in the block `at`. log_q (n,): the logarithms of q_ij. weights (n,): c_i (w_ij - q_ij), with
-    errors up to of_weights (n,).
+    errors up to of_weights (n,). The weights sum to 0, so the code subtracts the least D_ij from all D_ij.
     """
     others, D, of_D = at.others[k], at.D[k], at.error[k]
     c, of_c = (float(each[k]) for each in at.c)

@@ -40,8 +40,9 @@ ALL = slice(None)
 class Block(NamedTuple):
     """A block of rows of M, for the points sorted by class.
 
-    rows: the points i. own: the columns j that contain all their partners, the points with s_ij > 0. soft: s in these
-    columns; None stands for 1 off the diagonal.
+    rows: the points i. own: columns j that contain all their partners, the points with s_ij > 0. With classes these are
+    the columns of the class, with a similarity all columns. soft: s in these columns; None with classes, where s_ij is
+    1 for j != i.
     """
 
     rows: slice
@@ -244,13 +245,10 @@ def _exponentials(
 def _partner_exponentials(
     P: FloatArray, top: FloatArray, left: FloatArray, right: FloatArray, block: Block
 ) -> tuple[FloatArray, FloatArray]:
-    """Return s_ij e^(-d_ij - top_i + shift_i) for rows i and partner columns j of a block, and shift (b,).
+    """Return s_ij e^(-d_ij - top_i + shift_i) for the rows i and the columns j in `block.own`, and shift (b,).
 
-    The partner columns are those with s_ij > 0. P (b, n): e^(-d_ik - top_i), with top_i (b,) the largest exponent of
-    row i.
-
-    left, right: the factors with left right^T = -d (n, n). shift_i is 0 unless the exponentials of all partners of i
-    underflow in P.
+    P (b, n): e^(-d_ik - top_i), with top_i (b,) the largest exponent of row i. left, right: the factors with
+    left right^T = -d (n, n). shift_i is 0 unless the sum over the partners of i nearly underflows in P (`SMALLEST`).
     """
     W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
     shift = np.zeros(len(W))
@@ -296,8 +294,8 @@ class Iterate:
 class Descent:
     """A descent of -f, -g or a convex step from A (m, r). `at` is the current iterate, also after an interrupt.
 
-    enough: the stopping criterion. held: the constants of the convex step; None for -f or -g. report: called after each
-    step with the iterate and the name of the phase.
+    enough: the stopping criterion, a function of the iterate that returns True to stop. held: the constants of the
+    convex step; None for -f or -g. report: called after each step with the iterate and the name of the phase.
     """
 
     def __init__(
@@ -320,7 +318,10 @@ class Descent:
         return Iterate(A, *self.pairs.value_and_gradient(A, self.held, rough))
 
     def run(self, max_iter: int) -> bool:
-        """Descend until `enough` holds, no step helps, or `max_iter` iterations. Return whether `enough` holds."""
+        """Descend until `enough` holds, no step helps, or `max_iter` iterations. Return whether `enough` holds.
+
+        The descent also ends if |A| exceeds `LARGEST`.
+        """
         if self.rough:
             self.rough = False
             self._lbfgs(max_iter, True)
@@ -382,9 +383,10 @@ class Descent:
         return self._stopped(max_iter)
 
     def _newton(self, max_iter: int) -> bool:
-        """Take Newton steps while each halves the gradient. (A line search would only compare rounding errors.)
+        """Take at most `NEWTON_STEPS` Newton steps, as long as each step more than halves `Iterate.change`.
 
-        Returns True if the descent is to end: `enough` holds, or the iterations are used up.
+        A step must not raise the objective by more than rounding. There is no line search, because it would only
+        compare rounding errors. Returns True if the descent is to end: `enough` holds, or the iterations are used up.
         """
         for _ in watched(range(NEWTON_STEPS)):
             at = self.at
@@ -411,4 +413,4 @@ class Descent:
 
 
 class _Diverged(Exception):
-    """Raised if the norm of A exceeds `LARGEST`, because distances then have no correct digits."""
+    """Raised if |A| exceeds `LARGEST`, where distances have no correct digits, or if the objective overflows."""

@@ -1,9 +1,10 @@
 """The exact interval of NCA: objective and bound of the convex step in balls (cvxml/core/balls.py), without rounding.
 
 A ball is an interval that is proved to contain a real number. The metric is V = M M^T, which is psd for every M. M is
-computed in floating point (core/integer_matrices.py), or given. Distances are integers times a power of two. p_ij (the
-softmax of minus the distances), p_i = sum_j s_ij p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) are balls.
-Let
+computed in floating point (core/integer_matrices.py), or given. The objective is -f = -sum_i p_i, or
+-g = -sum_i log p_i. Squared distances are integers times a power of two. Balls are p_ij (the softmax of minus the
+squared distances over j != i), p_i = sum_j s_ij p_ij with the similarity s_ij, w_ij = s_ij p_ij / p_i, and c_i (1 for
+g, p_i for f). Let
 
     q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),   X_ik = (x_i - x_k)(x_i - x_k)^T,
 
@@ -15,7 +16,9 @@ with the entropy H. Z is proved positive definite on the span of the differences
 basis of it. The smallest theta that allows this proof is taken, to `BISECTIONS` bits. The bound is the larger of this
 one and the trivial bound, which uses that p_i is at most the largest s_ij.
 
-If the allowed rank is less than that of the points, the first-order step is bounded (family/stationary/stationary.py).
+If the allowed rank is less than that of the points, the convex step has no bound here. Then the lower end of the
+interval is the objective minus a bound of its first-order decrease, over steps of A of length at most max(|A|, 1)
+(family/stationary/stationary.py). This is called the first-order step.
 
 In the functions, `points` are integers, and points * 2^at are the points minus the first one. `found` has the `Row` of
 each usable point, a point i with some s_ij > 0. `basis` is a list of features. Their columns of `points` are linearly
@@ -92,7 +95,7 @@ class Shares(NamedTuple):
     D: list[list[int]]  # distances, times 2^-unit
     unit: int
     found: dict[int, Row]
-    mixture: Mixture | None  # None: no mixture proves a bound that exceeds that of the rows w
+    mixture: Mixture | None  # None: no theta is found, or the sum of the docstring is not proved positive
 
 
 class Mixture(NamedTuple):
@@ -112,11 +115,14 @@ class Mixture(NamedTuple):
 
 
 def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return an interval that contains the optimum of the convex step of `Q` (d, d), proved without rounding.
+    """Return an interval that contains the optimum of the convex step at the metric V = M M^T, proved without rounding.
 
-    dual: any symmetric matrices "R" and "interior" (d, d). root (d, r): M with M M^T near Q, computed from Q by
-    default. If the rank is limited, the interval is for the first-order step and the dual is ignored; ValueError is
-    raised for a root of a rank above n_components.
+    The upper end is the objective at V. dual: any matrices "R" and "interior" (d, d); their symmetric parts are used.
+    root (d, r): M with M M^T near Q (d, d), computed from Q by default. If the allowed rank is less than that of the
+    points, the interval is for the first-order step (module docstring), and the dual is ignored.
+
+    Raises ValueError for a root of a rank above n_components, if a probability p_i underflows even in balls, and if no
+    bound of the first-order decrease is proved.
     """
     points, at = from_the_first(p.X)
     basis = basis_of(points)
@@ -258,7 +264,8 @@ def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
 def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
     """Return nearly the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite.
 
-    None if this is not proved for theta = 1. Z_R, Z_I: Z of the module docstring for the rows of "R" and of "interior".
+    None if this is proved neither for theta = 0 nor for theta = 1. Z_R, Z_I: Z of the module docstring for the rows of
+    "R" and of "interior".
     """
 
     def positive(theta: Fraction) -> bool:
@@ -295,8 +302,10 @@ def _scale(
 ) -> Fraction:
     """The distance of the objective to its bound `trivial`, or to its limit along the multiples t V if that is less.
 
-    D: the distances, integers. usable: the points with a partner. moved: whether the metric is not 0. The result is 0
-    if the distance to the limit is as small as rounding.
+    The limit is for t to infinity. Only the first distance counts if the metric is 0, or if the limit is infinite. The
+    result is 0 if the distance to the limit is as small as rounding.
+
+    D: the squared distances, integers. usable: the points with a partner. moved: whether the metric is not 0.
     """
     above = max(ends(objective - trivial)[0], Fraction(0))
     if not moved:

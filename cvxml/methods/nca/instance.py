@@ -75,7 +75,10 @@ class Instance(NamedTuple):
 
     @property
     def convex(self) -> bool:
-        """True for criterion g if every usable point has one partner: then -g is convex in the metric, for any m."""
+        """True for criterion g if every usable point has exactly one partner: then -g is convex in the metric.
+
+        The largest rank m is not considered, although the metrics of rank at most m < d are no convex set.
+        """
         return self.criterion == "g" and all(
             np.count_nonzero(self.row(i)) == 1 for i in np.flatnonzero(self.usable).tolist()
         )
@@ -185,7 +188,8 @@ def by_target(y: ArrayLike, width: float) -> FloatArray:
 def by_known_class(y: ArrayLike, unknown: Any = -1) -> FloatArray:
     """Return the similarity (n, n) for labels y (n,): s_ij is 1 if i and j != i have the same label, and else 0.
 
-    Points with the label `unknown` have no partners, but they count in the denominator of p_ij.
+    Points with the label `unknown` have no partners, but they count in the denominator of p_ij. Raises ValueError if y
+    is not one-dimensional.
     """
     labels = np.asarray(y)
     if labels.ndim != 1:

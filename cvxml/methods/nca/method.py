@@ -187,11 +187,13 @@ class NCA(StationaryMethod[Instance]):
         solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). "clarabel" and "scs" solve a sequence of
         convex steps in cvxpy (CCCP), for small n and without a limit of the rank.
         tol: the largest gap of the convex step at the metric, relative to the scale (certify.py). If the rank is
-        limited, it limits the gradient times max(|A|, 1) instead.
-        max_iter: iterations from each start. init: the starts; if `start` is given, its metric replaces them. callback:
-        called after each step.
+        limited, the problem is not convex, and tol limits the gradient times max(|A|, 1) instead.
+        max_iter: iterations from each start. init: the starts; if `start` is given, its metric replaces them.
+        random_state: seed of the random start. callback: called after each step.
         Warns (UserWarning) if some points have no partner. The status is NOT_ATTAINED if the result shows that no
         metric attains the supremum. It is AT_INFINITY if the run only seems to tend to infinity.
+        Raises ValueError for "clarabel" or "scs" with n_components < d, if the metric of `start` is zero, and for an
+        unknown or impossible `init`.
         """
         if solver != "fast" and given.m < given.X.shape[1]:
             raise ValueError(
@@ -219,7 +221,10 @@ class NCA(StationaryMethod[Instance]):
         return Solver(given).improve(M, tol, early)
 
     def remarks(self, given: Instance, M: FloatArray) -> tuple[str, ...]:
-        """Notes for the user: whether M shows that no metric attains the supremum, and points without a partner."""
+        """Notes for the user: whether M shows that no metric attains the supremum, and points without a partner.
+
+        If M does not show it, a note says whether the objective of t M seems to fall further as t grows.
+        """
         solver = Solver(given)
         found = [solver.at_infinity(M), given.dropped()]
         if not found[0] and solver.tends_to_infinity(solver.root_of(M)):

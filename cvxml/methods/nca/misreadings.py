@@ -9,18 +9,18 @@ those of the mistake:
     plain   e^-sqrt(d_ij) in place of e^-d_ij                      M_ij = c_i (w_ij - p_ij) / (2 sqrt(d_ij))
     each    -sum_i c_i sum_j u_ij log p_ij, u_ij = s_ij / sum_j s_ij, c_i = 1 (MCML) or sum_j s_ij
                                                                    M_ij = c_i (u_ij - p_ij)
-    others  -sum_i log p_i, with only points of s_ik = 0 in the denominator (p_ij is 0 for the others)
+    others  -sum_i log p_i, with only points of s_ik = 0 in the denominator (in M_ij, p_ij is 0 if s_ij > 0)
                                                                    M_ij = w_ij - p_ij
     pairs   -sum_ij s_ij log q_ij, q one softmax over all pairs    M_ij = s_ij - q_ij sum s
 The kinds of `each` are "mean_log" (c_i = 1) and "sum_log". "pairs_self" is `pairs` with the n terms i = j in the sum.
 
 A mistake is named if the metric is stationary for F. As for NCA itself (certify.py), we bound max(|A|, 1) |dF/dA| and,
 if a row of A is unused, the decrease that the smallest eigenvalue of dF/dQ allows. Both bounds include rounding. They
-are divided by the scale. It is the distance of F to a lower bound or, if that is less, to its limit along the multiples
-t Q of the metric, as t grows. If F is at its limit, the scale is 0, and no mistake is named.
-    bounds  self: p_i is at most max_j s_ij K / (1 + K), for K partners of i. plain: as for NCA. each: sum c_i H(u_i),
-            and pairs: sum s H(s / sum s), with H the entropy, because F minus that is a relative entropy. others: no
-            bound is used, and the scale is 1 for each point.
+are divided by the scale. The scale is the distance of F to a lower bound or, if that is less, to its limit along the
+multiples t Q of the metric, as t grows. If F is at its limit, the scale is 0, and no mistake is named.
+    bounds  self: p_i is at most max_j s_ij K / (1 + K), if i has K partners (points j with s_ij > 0). plain: p_i is at
+            most max_j s_ij. each: sum c_i H(u_i), and pairs: sum s H(s / sum s), with H the entropy, because F minus
+            that is a relative entropy. others: no bound is used, and the scale is the number of points with a partner.
     limits  self: only points at distance 0 count. plain: as for NCA (certify.py). For all other mistakes the limit is
             not used.
 """
@@ -88,8 +88,9 @@ class Misread(NamedTuple):
 def left(question: Question, kind: str) -> float:
     """Return a proved bound, relative to the scale, of how far the metric is from stationary for a mistake.
 
-    inf if no bound is proved. kind: the mistake, for example "self". The module docstring defines F, the bound and the
-    scale.
+    kind: the mistake, for example "self". The module docstring defines F, the bound and the scale. Returns inf if no
+    bound is proved: for a zero or infeasible metric, for more than `MOST_POINTS` points, or if rounding hides
+    directions of the points.
     """
     p = question.checked(instance)
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
@@ -242,7 +243,7 @@ def _mean_in_class(question: Question) -> OtherProblem | None:
     """Return NCA with f, where p_i is the mean of p_ij over the class: s_ij = 1 / (n_c - 1) for a class of n_c points.
 
     None for g, because the weights add a constant there, and for classes of equal size, where they multiply f by a
-    factor.
+    factor. None also for a given similarity, or more than `MOST_POINTS` points.
     """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
@@ -258,7 +259,8 @@ def _mean_in_class(question: Question) -> OtherProblem | None:
 def _dropped(question: Question) -> OtherProblem | None:
     """Return NCA with g, without the terms log p_i for which p_i rounds to 0 in single precision at the metric.
 
-    None for f, and if there are no such points i, or only such points.
+    None for f, if there are no such points i, or only such points. None also for more than `MOST_POINTS` points, or if
+    the metric is not finite.
     """
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
@@ -273,7 +275,11 @@ def _dropped(question: Question) -> OtherProblem | None:
 
 
 def _as_reals(question: Question) -> OtherProblem | None:
-    """Return the problem with the labels as numbers: the similarity of regression, exp(-(y_i - y_j)^2 / 2)."""
+    """Return NCA with the labels y read as numbers: the similarity of regression, exp(-(y_i - y_j)^2 / 2).
+
+    Labels that are no numbers are replaced by the codes of the classes. None for a given similarity, or more than
+    `MOST_POINTS` points.
+    """
     p = question.checked(instance)
     if p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
@@ -285,7 +291,8 @@ def _as_reals(question: Question) -> OtherProblem | None:
 def _class_weights(question: Question) -> OtherProblem | None:
     """Return NCA with f and equal weights of the R classes: in a class of n_c points, s_ij = n / (R n_c).
 
-    None for g, where the weights only add a constant, and for classes of equal size.
+    None for g, where the weights only add a constant, and for classes of equal size. None also for a given similarity,
+    or more than `MOST_POINTS` points.
     """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:

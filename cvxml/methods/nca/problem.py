@@ -4,15 +4,17 @@ Our source, called the note (method.py), prints f, g and their gradients, which 
 leaves the optimizer open. We add that g is a difference of convex functions of Q = A^T A, and derive the step from
 this. No formula of the note is corrected.
 
-Let X_ij = (x_i - x_j)(x_i - x_j)^T. Then log p_i is the difference of log sum_j s_ij e^-<Q, X_ij> and log sum_{k != i}
-e^-<Q, X_ik>, which are convex in Q. The first is at least its tangent at Q0, with w_ij = s_ij p_ij / p_i at Q0:
+Let X_ij = (x_i - x_j)(x_i - x_j)^T, and let p_ij be the softmax of -<Q, X_ij> over j != i. With the similarity s_ij,
+p_i = sum_j s_ij p_ij, f = sum_i p_i, and g = sum_i log p_i. Then log p_i is the difference of
+log sum_j s_ij e^-<Q, X_ij> and log sum_{k != i} e^-<Q, X_ik>, which are convex in Q. The first is at least its tangent
+at Q0, with w_ij = s_ij p_ij / p_i at Q0:
 
     log sum_j s_ij e^-<Q, X_ij>  >=  - sum_j w_ij <Q, X_ij> - sum_j w_ij log(w_ij / s_ij).
 
-Inserting the tangent in -g gives the step of CCCP (the concave-convex procedure), an exponential-cone program. For
-f = sum_i p_i we first take the tangent of e^t at t = log p_i(Q0): p_i >= p0_i + p0_i (log p_i - log p0_i), with
-p0_i = p_i(Q0). This is g with weights c_i = p0_i. The step is written from X and s alone, by loops, without descent.py
-and certify.py.
+Inserting the tangent in -g gives the step of CCCP (the concave-convex procedure), an exponential-cone program. For f we
+first take the tangent of e^t at t = log p_i(Q0): p_i >= p0_i + p0_i (log p_i - log p0_i), with p0_i = p_i(Q0). This is
+g with weights c_i = p0_i, up to a constant. The step is written from X and s alone, by loops, without descent.py and
+certify.py.
 
 In the functions, X (n, d) are the points, s (n, n) the similarities, Q0 (d, d) the metric of the step, and criterion is
 "f" or "g".
@@ -74,7 +76,10 @@ def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """The dual of the step. Variable: "q" (rows, n - 1), a row over k != i for each point i with some s_ij > 0."""
+    """The dual of the step. Variable: "q" (u, n - 1), with a row over k != i for each of u points i.
+
+    These are the points with some s_ij > 0.
+    """
     n, d = X.shape
     c, w, constant = at(X, s, Q0, criterion)
     rows = [i for i in range(n) if (s[i] > 0).any()]
@@ -102,7 +107,7 @@ def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[FloatArray, FloatArray, float]:
     """The weights c (n,) and w (n, n) and the constant of the step at Q0. There the step equals -f or -g.
 
-    c_i is p_i for f and 1 for g, and w_ij = s_ij p_ij / p_i.
+    c_i is p_i for f and 1 for g, and w_ij = s_ij p_ij / p_i. Both are 0 for points without an s_ij > 0.
     """
     n = len(X)
     c, w, constant = np.zeros(n), np.zeros((n, n)), 0.0
@@ -130,7 +135,7 @@ def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[Fl
 def pairs(X: FloatArray, partner: list[int]) -> cp.Problem:
     """The convex problem if every class has two points. It minimizes -g itself, without steps. Variable: "Q" (d, d).
 
-    Points i and partner[i] form a class.
+    Points i and partner[i] form a class, where s_ij is 1.
     """
     n, d = X.shape
     Q = cp.Variable((d, d), symmetric=True, name="Q")

@@ -5,15 +5,15 @@ p_i = sum_j s_ij p_ij and w_ij = s_ij p_ij / p_i. c_i is p_i for the criterion f
 j with s_ij > 0; a point is usable if it has a partner.
 
 Distances. The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the
-eigenvectors of Q, after each feature was divided by a power of two near its spread. Distances are distances of images
-M^T x. `error` of a row bounds how far each distance D is from e^T Q e, with e the exact difference of two points:
+eigenvectors of Q, after each feature was divided by a power of two near its spread. Distances are computed from images
+M^T x. `Points.error` bounds how far each squared distance D is from e^T Q e, with e the exact difference of two points:
 
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
 
-rest is the norm of Q - M M^T, and h the rounding error of an image. The last two terms cover the rounding of the
-squares in D, and of the exponentials and logarithms of the softmax. We split points and M into parts with so few bits
-that the products of the leading parts are summed exactly in any order. So h and the rounding error of rest are far
-below eps times the sizes.
+rest is the norm of Q - M M^T, and h the rounding error of a difference of two images. The last two terms cover the
+rounding of the squares in D, and of the exponentials and logarithms of the softmax. We split points and M into parts
+with so few bits that the products of the leading parts are summed exactly in any order. So h and the rounding error of
+rest are far below eps times the sizes.
 
 Everything else. The error of log sum_k e^-D_k is at most log sum_k p_k e^error_k. If all partners of i have the same
 s_ij, then w_ij - p_ij for a partner j is w_ij times the sum of p_ik over the k that are not partners. This product
@@ -327,7 +327,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """F = -f or -g, and a bound of its error. The error bound is large enough for F - `Instance.bound`, too."""
+        """F = -f or -g, and a bound of its error, which also covers the rounding of F minus `Instance.bound`."""
         return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:

@@ -67,7 +67,8 @@ class Run:
     name: the name of the start. A: in the coordinates. value: the objective. dual: dual variables of the step at A, if
     `literal_cccp` computed them.
 
-    metric (d, d): the metric of the features, if `_best` chose it; None: `Solver.metric` computes it from A.
+    metric (d, d): the metric of the features, if rounding A^T A to floats would spoil it (`_best`). None:
+    `Solver.metric` computes the metric from A.
     """
 
     name: str  # of the start
@@ -93,7 +94,8 @@ def search(
     """Return the best metric of the descents, or of the literal runs of CCCP, from all starts.
 
     solver: "fast" for descents, "clarabel" or "scs" for CCCP. init: the starts, by name or as matrices; the metric of
-    `start` replaces them if it is given. max_iter: iterations of each run.
+    `start` replaces them if it is given. tol: relative to the scale (certify.py). max_iter: iterations of each run.
+    random_state: seed of the random start. callback: called after each step.
     """
     at = Solver(p)
     if start is None:
@@ -202,9 +204,9 @@ def _start(at: Solver, init: Any, random_state: int) -> NamedStart:
 def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
     """Return the start A (m, d) with this name, one of `STARTS`.
 
-    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". "likelihood" gives the same
-    A; its steps for g follow in `_start`. Raises ValueError if the name is unknown, or if the start has fewer than m
-    directions.
+    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". "likelihood" gives the A of
+    "auto"; its steps for g follow in `_start`. random_state: the seed of "random". Raises ValueError if the name is
+    unknown, or if the start has fewer than m directions.
     """
     most = min(p.X.shape)
     if name not in STARTS:
@@ -269,7 +271,10 @@ class Solver:
         self.rank = min(p.m, self.at.Y.shape[1])
 
     def without_thin_coordinates(self) -> Solver:
-        """Return a solver without the coordinates of tiny spread, because floats cannot represent their metrics."""
+        """Return a solver without the coordinates of tiny spread.
+
+        If a metric uses them, its rounding to floats may change distances by more than the share `WRITTEN`.
+        """
         seen = EPS * self.at.lost**2 <= WRITTEN
         kept = self.at._replace(
             Y=np.ascontiguousarray(self.at.Y[:, seen]),
@@ -304,7 +309,10 @@ class Solver:
         return best * unit if least < LEARNT * value(0.0) else unit
 
     def root_of(self, Q: FloatArray) -> FloatArray:
-        """Return A (rank, r) in the coordinates, so that A^T A is the metric Q (d, d)."""
+        """Return A (rank, r) in the coordinates, so that A^T A is the metric Q (d, d), or its nearest allowed metric.
+
+        Allowed metrics are psd, and of rank at most m.
+        """
         values, vectors = np.linalg.eigh(examine_rank(Q, self.p.m, self.at)[0])
         root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))).T[::-1][: self.rank]
         return root
@@ -325,7 +333,8 @@ class Solver:
 
         Nearly stationary: `Iterate.change` is at most `SHARE` * tol times the distance of F to its lower bound. If the
         limit of F along the multiples of A is known and nearer, the distance to this limit replaces it. Rows of A are
-        added while this clearly lowers F. name: that of the start.
+        added while this clearly lowers F. The run also ends at infinity (module docstring), or after max_iter
+        iterations. name: that of the start. callback: called after each iteration.
         """
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
@@ -406,7 +415,10 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if the objective improves toward its limit along the multiples of A, or nearly equals it."""
+        """Return True if A seems to lead to infinity: F nearly equals its limit along t A, or falls quickly to it.
+
+        F falls quickly if its tangent in t at t = 1 reaches the limit, a smaller value, at t <= 2.
+        """
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):
@@ -435,7 +447,8 @@ class Solver:
 
         The argument R is a root: R^T R nearly minimizes the step, and the dual variable "R" is this metric. "interior"
         is the metric that minimizes the step with a slightly smaller matrix T (descent.py). Then its matrix Z
-        (certify.py) is positive definite. Several sizes of T are tried, and the pair with the least gap is returned.
+        (certify.py) is positive definite. Several sizes of T are tried, until one pair of dual variables proves a gap
+        of `SHARE` * tol times the scale. The pair with the least gap is returned.
         """
         step = self.pairs.hold(A)
         best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
@@ -470,7 +483,7 @@ class Solver:
         return better, {"R": Q, "interior": Q}
 
     def _better_multiple(self, A: FloatArray) -> FloatArray:
-        """Return a better multiple of A if the supremum is at infinity; else A."""
+        """Return the best of A, 2 A, 4 A and 8 A if the run tends to infinity (module docstring); else A."""
         if not (self.at_infinity(self.metric(A)) or self.tends_to_infinity(A)):
             return A
         values = {t: self.pairs.value_and_gradient(t * A)[0] for t in (1.0, 2.0, 4.0, 8.0)}
@@ -503,9 +516,9 @@ def literal_cccp(
 ) -> Run:
     """Run CCCP from A through the back end `solver`, "clarabel" or "scs".
 
-    name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops in
-    three cases: the certificate proves tol for the step at the metric, the back end does not lower the objective, or
-    the metric shows that no metric attains the supremum.
+    name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops if the
+    certificate proves tol for the step at the metric, or if the back end does not lower the objective. It also stops if
+    the metric shows that no metric attains the supremum, after max_iter steps, or if `callback` is interrupted.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step

@@ -49,13 +49,13 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class BlocksFeasibility(Feasibility):
-    """The distance of a matrix from the matrices made of psd blocks. beyond: the largest entry outside the blocks."""
+    """How far a matrix is from the matrices made of psd blocks. beyond: the largest |entry| outside the blocks."""
 
     beyond: float = 0.0
 
     @property
     def feasible(self) -> bool:
-        """True if `beyond` and the distance are at most `FEASIBILITY_TOL` times the norm."""
+        """True if `beyond`, asymmetry and negative eigenvalues are at most `FEASIBILITY_TOL` times the norm."""
         return self._in_blocks and super().feasible
 
     @property
@@ -76,8 +76,9 @@ class BlocksFeasibility(Feasibility):
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
     """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A is from the matrices made of psd blocks.
 
-    X (n, d): the points. A is judged twice: in the given units of the features, and with each feature divided by its
-    spread over the points. It must be feasible in both, because a small error matters for a feature of large values.
+    X (n, d): the points. The blocks are judged twice: in the given units of the features, and with each feature divided
+    by its spread over the points. They must be feasible in both, because a small error matters for a feature of large
+    values. Entries outside the blocks are judged in the given units only.
     """
     own = blocks_of(A, m)
     inside = in_blocks(own)

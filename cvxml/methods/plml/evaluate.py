@@ -1,7 +1,8 @@
 """The objective of PLML's metrics and its intermediate values, computed from the definition.
 
-M (m d, m d) has the basis metrics M_b on its diagonal; `metrics` (m, d, d) are these. M(x_i) = sum_b W_ib M_b is the
-metric at point i. A triplet t = (i, j, l) has the pair (i, j) and H_t = X_il - X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T.
+M (m d, m d) has the basis metrics M_b on its diagonal; `metrics` (m, d, d) is the array of the M_b. With the weights W
+(n, m), M(x_i) = sum_b W_ib M_b is the metric at point i. A triplet t = (i, j, l) has the pair (i, j) and
+H_t = X_il - X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T. Sums over pairs count each pair once.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (m d, m d), by name.
 
     objective. norm, pull: its parts with the factors alpha1 and alpha2. triplets (t, 3). margins (t,): <M(x_i), H_t>.
-    losses (t,). metrics (m, d, d).
+    losses (t,): 1 minus the margin, or 0 if that is negative. metrics (m, d, d).
 
     weights (n, m): W. weights_objective: the objective of W in the problem of the weights; None without anchors.
     subgradient (m d, m d): of the objective in M.

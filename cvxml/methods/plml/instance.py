@@ -156,7 +156,10 @@ def _anchors(anchors: ArrayLike, X: FloatArray) -> FloatArray:
 
 
 def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
-    """Return `similarity` (n, n). Raises ValueError unless it is finite, >= 0, symmetric, and 0 on the diagonal."""
+    """Return `similarity` (n, n). Raises ValueError unless it is finite, >= 0, symmetric, and 0 on the diagonal.
+
+    Raises ValueError also if a positive entry is outside 1e-15 to 1e15.
+    """
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")

@@ -4,9 +4,10 @@ Point i has the metric M(x_i) = sum_b W_ib M_b, with basis metrics M_b at anchor
 Like the paper, we solve two problems one after the other (problem.py states both literally):
     weights:  min_{W_i in the simplex}  ||X - W U||^2 + lam1 tr(W G) + lam2 tr(W^T L W),   G_bi = ||x_i - u_b||^2
     metrics:  min_{M_b psd}  alpha1 sum_b ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 sum_ij <M(x_i), X_ij>
-The sums run over triplets t = (i, j, l) with H_t = X_il - X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T, and over their pairs
-(i, j), each once. There are two separate certificates: the weights are optimal (weights.py), and the metrics are
-optimal for these weights. The joint problem is not convex, and we claim no optimum of it.
+The rows of U are the anchors, and L is the graph Laplacian of a similarity of the points. The sums run over triplets
+t = (i, j, l) with H_t = X_il - X_ij, X_ij = (x_i - x_j)(x_i - x_j)^T, and over their pairs (i, j), each once. There
+are two separate certificates: the weights are optimal (weights.py), and the metrics are optimal for these weights.
+The joint problem is not convex, and we claim no optimum of it.
 
 The method's metric is M (m d, m d) with the blocks M_b on its diagonal. It is judged for the given weights, or for the
 computed ones. The estimator gives a query the weights of the nearest training point. A misreading is another problem
@@ -249,7 +250,7 @@ class PLML(TripletMethod[Instance]):
         """The dual variables of the triplets, from "price" (t,) and "triplets" (t, 3), and of the pairs if alpha2 > 0.
 
         Only -alpha2 is feasible for a pair, because its loss is linear. So if alpha2 > 0, the dual variables are not
-        scaled by a common factor: those of the triplets are only clipped. They are then feasible and give a bound.
+        scaled by a common factor. Those of the triplets are only clipped; then all are feasible and give a bound.
         """
         own = super().read(given, dual)
         if given.alpha2 == 0:

@@ -36,7 +36,10 @@ def weights_problem(given: Smooth) -> cp.Problem:
 
 
 def weights_dual(given: Smooth) -> cp.Problem:
-    """The dual of the problem of the weights. Variables: "V" (n, m) and "t" (n,)."""
+    """The dual of the problem of the weights. Variables: "V" (n, m) and "t" (n,).
+
+    V is the point of a tangent to the objective g (weights.py); t_i is at most every entry of row i of grad g(V).
+    """
     X, U, s = given.X, given.U, given.similarity
     V, t = cp.Variable((len(X), len(U)), name="V"), cp.Variable(len(X), name="t")
     #: L = diag(s 1) - s | L = \operatorname{diag}(s \mathbf{1}) - s
@@ -57,7 +60,10 @@ def weights_dual(given: Smooth) -> cp.Problem:
 def problem(
     X: FloatArray, W: FloatArray, triplets: IntArray, pairs: IntArray, alpha1: float, alpha2: float
 ) -> cp.Problem:
-    """The metrics, weights given: the second problem of PLML. Variables: "M_0" .. "M_{m-1}" (d, d) and "xi" (t,)."""
+    """The metrics, weights given: the second problem of PLML. Variables: "M_0" .. "M_{m-1}" (d, d) and "xi" (t,).
+
+    xi: the slacks of the triplets. alpha1, alpha2: the weights of the squared norms, and of the distances of the pairs.
+    """
     d, m = X.shape[1], W.shape[1]
     M = [cp.Variable((d, d), symmetric=True, name=f"M_{b}") for b in range(m)]
     xi = cp.Variable(len(triplets), name="xi")
@@ -87,7 +93,10 @@ def problem(
 def dual(
     X: FloatArray, W: FloatArray, triplets: IntArray, pairs: IntArray, alpha1: float, alpha2: float
 ) -> cp.Problem:
-    """The dual of the problem of the metrics. Variables: "c" (t,), one per triplet, and "S_0" .. "S_{m-1}" (d, d)."""
+    """The dual of the problem of the metrics. Variables: "c" (t,), one per triplet, and "S_0" .. "S_{m-1}" (d, d).
+
+    S_b is the multiplier of "M_b psd".
+    """
     d, m = X.shape[1], W.shape[1]
     c = cp.Variable(len(triplets), name="c")
     S = [cp.Variable((d, d), symmetric=True, name=f"S_{b}") for b in range(m)]

@@ -80,7 +80,7 @@ class SimplexFeasibility(Feasibility):
 
 
 def objective(given: Smooth, W: FloatArray) -> float:
-    """||X - W U||^2 + lam1 sum_ib W_ib ||x_i - u_b||^2 + lam2 sum_{i<j} s_ij ||W_i - W_j||^2"""
+    """g(W) = ||X - W U||^2 + lam1 sum_ib W_ib ||x_i - u_b||^2 + lam2 sum_{i<j} s_ij ||W_i - W_j||^2, for W (n, m)."""
     fits, near, smooth = [], [], []
     for x, w in zip(given.X, W, strict=True):
         fits.append(float(np.sum((x - w @ given.U) ** 2)))
@@ -93,7 +93,8 @@ def objective(given: Smooth, W: FloatArray) -> float:
 def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
     """Return `weights` as W (n, m). m = None allows any number of columns.
 
-    Raises ValueError for another shape, and for rows outside the simplex by more than `FEASIBILITY_TOL`.
+    Raises ValueError for another shape, for a weight that is negative, above 2 or not finite, and for a row with a sum
+    that differs from 1 by more than `FEASIBILITY_TOL`.
     """
     W = real_array(weights, "weights")
     if W.ndim != 2 or len(W) != n or W.shape[1] != (m or W.shape[1]) or W.shape[1] == 0:
@@ -115,7 +116,10 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
 
 
 def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
-    """The certificate of weights W (n, m), with a lower bound from V (n, m), by default W. The scale is g(W)."""
+    """The certificate of weights W (n, m), with a lower bound from V (n, m), by default W. The scale is g(W).
+
+    The rows of W must be in the simplex up to a small tolerance. They are first moved into the simplex.
+    """
     V = W if V is None else V
     simplex, distance = _on_simplex(W)
     value, bound = exact_objective(given, simplex), exact_bound(given, V)
@@ -140,7 +144,7 @@ def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
     """W (n, m) with every row moved into the simplex, exactly, and a bound on the largest change of an entry.
 
     The moved weights are returned as integers and the exponent of a power of two. Negative weights become 0. The
-    largest weight of each row is changed so that the sum of the row is 1.
+    largest weight of each row is changed so that the sum of the row is 1. This is correct for sums near 1.
     """
     rows, at = _whole(np.maximum(W, 0.0))
     one = 1 << -at
@@ -205,8 +209,9 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
     """Return weights W (n, m), by accelerated projected gradients, with a gap of about `tol` times g (not proved).
 
     The start is equal weights. If lam2 is large compared with the squared distances of the points, gradient steps
-    converge very slowly. So Newton's method (`_newton`) is tried after every batch of gradient steps. If rounding keeps
-    the gap above `tol`, the weights with the least gap are returned.
+    converge very slowly. So Newton's method (`_newton`) is tried after every batch of gradient steps, for at most
+    `MAX_WEIGHTS_NEWTON` weights. If the gap stays above `tol`, because of rounding or after `MAX_ITER` steps, the
+    weights with the least gap are returned.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
@@ -249,7 +254,10 @@ def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
 
 
 class _Gradients:
-    """g in the form that solvers/first_order.py expects, in units in which the points have a size of about 1."""
+    """g in the form that solvers/first_order.py expects, in units in which the points have a size of about 1.
+
+    Its values are those of g divided by the square of the unit of length.
+    """
 
     def __init__(self, given: Smooth):
         s, centre = unit_scale(given.X), middle(given.X)
@@ -271,12 +279,12 @@ class _Gradients:
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
 
     def change(self, W: FloatArray, new: FloatArray) -> float:
-        """g(new) - g(W), from the gradient and curvature of the quadratic g: accurate even if it is tiny beside g."""
+        """g(new) - g(W), from the gradient and curvature of the quadratic g: accurate even if far smaller than g."""
         move = new - W
         return float(np.sum(self.gradient(W) * move)) + self.curvature(move)
 
     def curvature(self, move: FloatArray) -> float:
-        """||move U||^2 + lam2 tr move^T L move"""
+        """||move U||^2 + lam2 tr move^T L move: half of the second derivative of g along `move` (n, m)."""
         return float(np.sum((move @ self.U) ** 2) + np.sum(move * (self.L @ move)))
 
     def gap(self, W: FloatArray) -> float:

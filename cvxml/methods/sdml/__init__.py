@@ -4,15 +4,16 @@ With y_ij = 1 for a similar pair, -1 for a dissimilar pair, and a prior M_0, the
 
     min_{M pd}  tr S M - log det M + lam sum_{i != j} |M_ij|,    S = M_0^-1 + eta sum y_ij (x_i - x_j)(x_i - x_j)^T.
 
-The penalty sum |M_ij|, also written ||M||_off, counts both M_ij and M_ji, but not the diagonal. metric-learn's
-documentation has M_0 in S; its code has M_0^-1. The problem has the form of the graphical lasso, which estimates a
-sparse inverse of S. Here S may be indefinite.
+The sum in S is over the pairs (i, j). The penalty sum |M_ij|, also written ||M||_off, counts both M_ij and M_ji, but
+not the diagonal. metric-learn's documentation has M_0 in S; its code has M_0^-1. The problem has the form of the
+graphical lasso, which estimates a sparse inverse of S. Here S may be indefinite.
 
 Dual and bound: let U be in the box, U_ii = 0 and |U_ij| <= lam. If W = S + U is positive definite, d + log det W is a
 lower bound (`dual`). These U are the domain of the dual. S and W are exact rational matrices, and logarithms are balls,
 which are numbers with a proved error bound (core/balls.py). Results are rounded to floats at the end. A dual U outside
-the domain is clipped into the box, and mixed with a U in the domain. Scale, the number that gaps are relative to: d.
-The optimum is unique. Radius, a bound of the distance to it: family/regularizers/logdet.py. Solver: logdet_box.py.
+the domain is clipped into the box and, if S + U is not proved positive definite then, mixed with a U in the domain.
+Scale, the number that gaps are relative to: d. The optimum is unique. Radius, a bound of the distance to it:
+family/regularizers/logdet.py. Solver: logdet_box.py.
 
 If the domain is empty, the problem is unbounded. `instance` refuses such data. It proves that the problem is unbounded
 by a direction in which the objective decreases without bound.
@@ -141,10 +142,11 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input, and if the problem is unbounded or too close to it.
 
-    X (n, d), y (n,) labels. prior: "identity", "covariance" or (d, d).
+    X (n, d), y (n,) labels. prior: M_0, "identity", "covariance" (the inverse of the covariance) or a matrix (d, d).
 
     pairs: similar and dissimilar pairs, by default from the labels. lam >= 0. eta > 0, by default 1 / (2 ||C^T T C||)
-    for the signed sum T over pairs. C is a root of the prior: M_0 = C C^T.
+    with the spectral norm. T is the signed sum of (x_i - x_j)(x_i - x_j)^T over the pairs (`signed_sum`), and C a root
+    of the prior: M_0 = C C^T.
     """
     lam = check_number(lam, "lam")
     if lam < 0:
@@ -172,7 +174,7 @@ def _half_of_the_prior(T: Any, M_0: FloatArray) -> float:
 
     With this eta, S - M_0^-1 / 2 is psd.
     T (d, d): the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals. Raises ValueError if the
-    norm is outside the range of floats.
+    norm is outside 1e-280 to 1e280.
     """
     if T == 0 * T:
         return 1.0
@@ -189,7 +191,7 @@ def _half_of_the_prior(T: Any, M_0: FloatArray) -> float:
 
 
 def _check_diagonal(S: Any, floats: FloatArray) -> None:
-    """Raise ValueError if some S_kk is not positive, or is outside the range of floats.
+    """Raise ValueError if some S_kk is not positive, or is outside 1e-280 to 1e280.
 
     S (d, d): flint's rationals, for which the sign is exact. floats: S rounded.
     """
@@ -210,8 +212,9 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
 def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
     """Return a U (d, d) in the box for which S + U is proved positive definite; U = 0 if possible.
 
-    S: flint's rationals. floats: S rounded. Raises ValueError if the problem is proved unbounded, and if double
-    precision does not decide.
+    S (d, d): flint's rationals. floats: S rounded. Raises ValueError if the problem is proved unbounded, and if double
+    precision does not decide. For lam = 0 it also raises ValueError if S is positive definite, but so near to singular
+    that double precision has no solution.
     """
     none = np.zeros_like(floats)
     if serves(S, floats, lam, none):
@@ -243,7 +246,10 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """tr M_0^-1 M + eta sum y_ij d_M(i, j) - log det M + lam ||M||_off, pair by pair; inf if M is singular."""
+    """tr M_0^-1 M + eta sum y_ij (x_i - x_j)^T M (x_i - x_j) - log det M + lam ||M||_off, at M (d, d).
+
+    The sum is computed pair by pair. The result is inf if M is singular.
+    """
     return float(evaluate(given, M)["objective"])
 
 

@@ -49,8 +49,8 @@ def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
 def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: FloatArray) -> FloatArray:
     """U (d, d) moved into the domain.
 
-    U is clipped into the box. If S + U is then not proved positive definite, U is mixed with `start`, a U of the
-    domain. If no mixture is proved to be in the domain, the result is `start`.
+    U is clipped into the box, and replaced by its symmetric part. If S + U is then not proved positive definite, U is
+    mixed with `start`, a U of the domain. If no mixture is proved to be in the domain, the result is `start`.
     """
     U = np.clip(U, -lam, lam)
     # The halves of subnormal numbers are rounded, so their sum may exceed lam. It is clipped again.
@@ -71,9 +71,10 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
 
 
 def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """Yield D (d, d), then matrices of rank 1 close to it, as integers and an exponent.
+    """Yield D (d, d), then matrices v v^T of rank 1, each as integers and an exponent.
 
-    Each of them may prove that the domain is empty.
+    v is the eigenvector of the largest eigenvalue of D, rounded to 0, 8 and 26 bits. Each of these matrices may prove
+    that the domain is empty (`descent`).
     """
     yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]

@@ -50,7 +50,7 @@ class Point:
     def at_bound(self) -> Any:
         """A table (d, d), True where U_ij is at a bound and the gradient M_ij does not point into the box.
 
-        At the optimum, M_ij = 0 for all other i != j.
+        The diagonal is True. At the optimum, M_ij = 0 where the table is False.
         """
         return (np.abs(self.U) >= self.box.w) & (self.M * self.U >= 0)
 
@@ -140,7 +140,10 @@ def units(S: FloatArray) -> FloatArray:
 
 
 def in_units(S: FloatArray, lam: float) -> Box:
-    """The box for S and lam divided by `units(S)`, so that the diagonal of S becomes 1."""
+    """The box for S and lam divided by `units(S)`, so that the diagonal of S becomes 1.
+
+    Widths are at most `WIDE` times 1 + |S_ij|, which no positive definite S + U reaches.
+    """
     own = units(S)
     with np.errstate(over="ignore"):
         w = np.minimum(lam / own, WIDE * (1 + np.abs(S / own)))

@@ -23,9 +23,9 @@ takes the mean of its dW. The printed step is
 
     W <- P_+( (1 - eta) W - C dW ),     eta = 1 / t.
 
-Its loss term has no step size. Because t = 0 would divide by zero, it starts at t = 1, which erases the start. It takes
-h* and h^ from the greedy sets with tau = 1. Both versions differ from the paper in one way: the paper draws each sample
-from all points, and here a pass takes each point once, in a random order.
+Its loss term has no step size. Because t = 0 would divide by zero, it starts at t = 1, which erases the start. The
+printed algorithm takes h* and h^ from the greedy sets with tau = 1. Both versions differ from the paper in one way: the
+paper draws each sample from all points, and here a pass takes each point once, in a random order.
 """
 
 from __future__ import annotations
@@ -79,9 +79,10 @@ def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
 
 
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) -> Chosen:
-    """Return a set with a large S + Delta for each point of class y (n,), and this value: Algorithm 3.
+    """Return a set with a large S + Delta for each point of class y (n,), and its value: Algorithm 3.
 
-    near: the nearest points of each class. Lam (R, R): Lam[y, r] is the loss of a vote that r wins.
+    near: the nearest points of each class. Lam (R, R): Lam[y, r] is the loss of a vote that r wins. The value is S plus
+    Lam[y, r] for the target class r of the greedy set. For tau = 1 it is S + Delta, for tau = 0 at most that.
 
     tau: 1, as in the listing of the paper, leaves out sets with a tie for most votes; 0 includes them.
     """
@@ -100,7 +101,7 @@ def _sets(near: Nearest, votes: IntArray) -> IntArray:
 
 
 class SgdRun(NamedTuple):
-    """The last W, the W of lowest measured F, and F at the start and after each epoch."""
+    """The last W, the W of lowest F among the start and the epochs, and F at the start and after each epoch."""
 
     last: FloatArray
     W: FloatArray
@@ -119,8 +120,8 @@ def sgd(
 ) -> SgdRun:
     """Run Algorithm 1 from W (d, d): at most `n_epochs` passes over the points in random order.
 
-    F is measured exactly after each pass, and the run stops if it is at most `target`. batch_size: points in a
-    mini-batch.
+    F is computed by exact inference at the start and after each pass. The run stops if F is at most `target`.
+    batch_size: points in a mini-batch.
 
     paper: True for the printed step, False for the corrected step. printed_inference: True for the greedy sets, False
     for exact inference; None stands for the value of `paper`.

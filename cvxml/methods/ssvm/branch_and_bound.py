@@ -9,10 +9,11 @@ Nodes. A node of the tree settles for some pairs (i, j) whether j is in h*_i. `k
 is IN, OUT or OPEN. `Relaxation` computes a lower bound of F over all W that agree with a node. Each metric of a
 relaxation is also a candidate for the optimum. CCCP improves a candidate that is better than all before.
 
-Branching. `Search` takes the node of least bound first. A node is closed if its bound is high enough. Otherwise,
-`Search` takes a point i, and its cheapest set that agrees with the node, at the metric of the relaxation. i is the
-point for which the cost of the open members of this set, times sum_h q_ih (the dual variables of L_i), is largest. j is
-the farthest open member. One child has j in h*_i, the other does not.
+Branching. `Search` takes the node of least bound first. A node is closed if its bound is high enough, or if it has no
+OPEN pair. Otherwise the node gets two children: one has j in h*_i, the other does not. To choose i and j, `Search`
+takes for each point the cheapest winning set that agrees with the node, at the metric of the relaxation. i is the point
+with the largest cost of the open members of this set, times sum_h q_ih (the dual variables of L_i). j is the farthest
+open member.
 
 The result is the tree, with dual variables for each leaf. tree.py computes the bounds again from them, so no proof
 depends on this file.
@@ -153,8 +154,9 @@ class Relaxation:
     def solve(self, known: IntArray, start: Proof, threshold: float) -> Relaxed:
         """Solve the relaxation of `known` (n, n) in rounds, until its bound reaches `threshold`, or cannot reach it.
 
-        start: the dual variables of the parent node. The first round has their sets and exchanges. There are at most
-        `ROUNDS` rounds. threshold: the lower bound of F that suffices to close the node.
+        start: the dual variables of the parent node. The first round has their sets and exchanges, later rounds also
+        the violated ones. The rounds also end if none is violated, or after `ROUNDS` rounds. threshold: the lower bound
+        of F that suffices to close the node.
         """
         p, Y = self.p, self.settled(known)
         sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
@@ -187,8 +189,9 @@ class Relaxation:
     def _violated(self, known: IntArray, D: FloatArray) -> IntArray:
         """Return exchanges i, j, l (e, 3) that are violated by the squared distances D (n, n): D_ij > D_il.
 
-        In an exchange, j is in h*_i and l is not (`known`). The result has the worst exchange of each point i with j
-        and l of class c, for each class c, and the worst with l of the class of i and j of another class.
+        In an exchange, known[i, j] is IN and known[i, l] is OUT. For each point i and each class, the result has the
+        most violated exchange with j and l in this class. It also has the most violated one with l in the class of i
+        and j in another class. Violations up to `VIOLATED` do not count.
         """
         n = len(D)
         each = np.arange(n)
@@ -211,7 +214,8 @@ class Relaxation:
         """Solve the relaxation with the rows of these sets (m, 1 + k) and exchanges (e, 3) only.
 
         Y (n, D): the sum of X_ij over the settled members of each point. Returns w (D,), t (n,), and the dual variables
-        that are not zero, with their bound.
+        that are not negligible (`WEIGHT`), with their bound. If Clarabel returns NaN or infinity, w and t are 0, and
+        there are no dual variables.
         """
         p, n = self.p, len(self.p.y)
         D, m, e = self.outer.shape[2], len(sets), len(exchanges)
@@ -335,9 +339,10 @@ class Search:
     """The state of branch and bound: the tree, its open nodes by their bound, and the best W so far."""
 
     def __init__(self, p: Instance, starts: list[FloatArray], tol: float):
-        """Run CCCP from the metrics `starts`. tol: tolerance of the gap of F, relative to ||W||^2.
+        """Run CCCP from the metrics `starts`, and open the root of the tree.
 
-        p: an instance in few coordinates, in which F(0) is at least 1.
+        p: the instance in the coordinates of `reduced`, in which F(0) is at least 1. starts: in these coordinates.
+        tol: tolerance of the gap of F, relative to ||W||^2.
         """
         self.p, self.tol = p, tol
         self.started = time.perf_counter()
@@ -389,7 +394,10 @@ class Search:
         return Step(self.nodes, seconds, F, bound, F - bound, "branch and bound", scale)
 
     def _grow(self) -> None:
-        """Solve the relaxation of the node of least bound. Then close this node, or give it two children."""
+        """Solve the relaxation of the node of least bound. Then close this node, or give it two children.
+
+        If the metric of the relaxation has a small F, try to improve the best W from it.
+        """
         node = self.open[0][2]
         relaxed = self.relaxation.solve(node.known, node.proof, self.threshold)
         if relaxed.F < (1 + NEARLY) * self.best.F:

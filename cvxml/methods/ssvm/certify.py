@@ -17,12 +17,13 @@ The sets are too many to list. The rows are those of a few sets, with the worst 
 the objective at W with these rows is the objective with all sets. Dual variables of these rows are feasible for all
 sets, with 0 for the others.
 
-Rounding of the inferences. `nearest` compares products of images of the points under a root T of W. The product of i
-and j has an error of at most rho_i + rho_j. Let `low` be lower bounds of the distances from i to the k + 1 candidates
-of a class. A point that is no candidate has a product at least as large as theirs, so its distance is at least
-u = max low - 2 (rho_i + max rho). The distance of the t-th nearest point is then at least the t-th of min(low, u).
-These lower bounds of the distances give lower bounds of the costs of the cheapest sets. `Inferred.error`, a bound of
-the error of F, follows from them.
+Rounding of the inferences. `nearest` (inference.py) chooses the k + 1 nearest points of a class, the candidates. It
+compares the numbers |z_j|^2 - 2 z_i^T z_j, computed by matrix products, for the images z_i = T^T x_i of the points,
+with W = T T^T. Each number is the squared distance minus |z_i|^2, with an error of at most rho_i + rho_j. Let `low` be
+lower bounds of the squared distances from i to the candidates. The number of any other point is at least as large as
+theirs, so its squared distance is at least u = max low - 2 (rho_i + max rho). The t-th smallest squared distance is
+then at least the t-th smallest of min(low, u). These lower bounds of the distances give lower bounds of the costs of
+the cheapest sets. `Inferred.error`, a bound of the error of F, follows from them.
 
 W = 0 has no scale for a relative error, so rational arithmetic decides if it is optimal for its step. The step is
 strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0 is proved.
@@ -151,8 +152,9 @@ def of_points(sets: IntArray) -> IntArray:
 def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
     """Return the weights q (m,) > 0 of a dual, with sum 1 for each point, and their sets (m, 1 + k).
 
-    The dual holds "q" and "q_index". Any finite numbers are allowed. Weights that are not positive are dropped, and so
-    are sets with a repeated member or with the point itself.
+    The dual holds "q" and "q_index". Any finite numbers are allowed. Numbers above 1 count as 1. Weights that are not
+    positive are dropped, and so are sets with a repeated member or with the point itself. The others are divided by
+    their sum for each point.
     """
     q, sets = finite_dual(dual, "q", (len(p.X),) * (1 + p.k))
     sets, proper = in_order(sets)
@@ -298,7 +300,7 @@ class Inferred(NamedTuple):
 
     @property
     def zero(self) -> bool:
-        """True if W = 0, where all sets tie."""
+        """True if W = 0, where every set has the cost 0."""
         return not self.W.any()
 
 
@@ -352,10 +354,11 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 
 
 def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
-    """Return rho (n,): in `nearest`, the product of the images of i and j has an error of at most rho_i + rho_j.
+    """Return rho (n,), for which the number that `nearest` computes for i and j has an error of at most rho_i + rho_j.
 
-    X (n, d): the points. W (d, d): the metric, in the same units. The function itself divides each feature by its
-    largest value after centring, so that one feature of large values does not spoil the bound.
+    The module docstring defines this number. X (n, d): the points. W (d, d): the metric, in the same units. The
+    function itself divides each feature by its largest value after centring, so that one feature of large values does
+    not spoil the bound.
     """
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
@@ -371,9 +374,9 @@ def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """Return the certificate of `W` (d, d), of kind "stationary"; its field `step` certifies the convex step.
 
-    dual: the weights "q" (m,), any real numbers, and "q_index" (m, 1 + k), a point and its set. For F itself the bound
-    is 0. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or an index is out
-    of range.
+    dual: the weights "q" (m,), any finite numbers, and "q_index" (m, 1 + k), a point and its set. For F itself the
+    bound is 0. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match, an index is
+    out of range, or "q" holds NaN or infinity.
     """
     found, (q, with_q) = inferred(p, W), read(p, dual)
     if found.zero:

@@ -40,7 +40,7 @@ Candidates = Callable[[FloatArray, IntArray, int, int], Iterator[Neighbors]]
 
 
 def all_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
-    """Yield every set h of k points without i. D is not used."""
+    """Yield every set h of k points other than i, as an increasing tuple. D is not used."""
     return itertools.combinations([j for j in range(len(y)) if j != i], k)
 
 

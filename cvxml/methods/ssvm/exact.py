@@ -1,11 +1,13 @@
 """The certificate of a convex step of gerrymandering in exact arithmetic (family/theorem/exact.py).
 
 The step is defined in certify.py. It fixes the set h*_i of each point i: the cheapest set of k neighbours at the metric
-that lets the class of i win. The objective also needs the worst set, with the largest Delta minus cost: Delta is the
-loss of the vote of a set, and the cost is the sum of its squared distances. Both inferences are exact here. They
-enumerate all vote counts, because the nearest points of each class are the cheapest. Distances are integers times a
-power of two, so ties are exact; of tied sets the lexicographically first is taken. If the metric is 0, all sets tie.
-Then h* is that of the identity, as in inference.py.
+that lets the class of i win. The objective also needs the worst set of i, with the largest Delta minus cost. Delta is
+the loss of the vote of a set, and the cost is the sum of its squared distances.
+
+Both sets are found exactly, by enumeration of all ways to split k votes among the classes. For a given split, the
+nearest points of each class form the cheapest set. Distances are integers times a power of two, so equal costs are
+recognized. Of sets with equal cost and equal Delta, the lexicographically first one is taken. If the metric is 0, all
+costs are 0. Then h* is the h* of the identity, as in inference.py.
 """
 
 from __future__ import annotations
@@ -48,13 +50,17 @@ class Inferred(NamedTuple):
 def exact_interval(
     p: Instance, W: FloatArray, dual: Dual, *, root: ArrayLike | None = None, psd: ArrayLike | None = None
 ) -> Exact:
-    """Return an interval that contains the optimum of the convex step of `W` (d, d), from any weights `dual`.
+    """Return a proved interval that contains the optimum of the convex step of `W` (d, d), from any weights `dual`.
 
-    dual: "q" (m,) and "q_index" (m, 1 + k), a point and its set. root (d, r): M with M M^T near W.
+    The lower end is the bound of the weights. The upper end is the objective of the step at the psd matrix that is
+    judged in place of W: that of `inferred`.
 
-    psd (d, r): L with L L^T near P_+(-G), where G is the sum of the dual variables times the matrices of their sets.
-    P_+ replaces negative eigenvalues by 0. By default root and psd are computed here. Raises ValueError for a dual with
-    a "tree", and for more than `SPLITS` ways to split the votes among the classes.
+    root (d, r): M with M M^T near W. dual: "q" (m,), weights of sets, and "q_index" (m, 1 + k), a point and its set for
+    each. Let X_ij = (x_i - x_j)(x_i - x_j)^T, and let G be the sum over these sets of C q_ih (sum_{j in h} X_ij -
+    sum_{j in h*_i} X_ij). psd (d, r): L with L L^T near P_+(-G), where P_+ replaces negative eigenvalues by 0. By
+    default root and psd are computed here.
+
+    Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes among the classes.
     """
     check_dual(dual)
     check_splits(p)
@@ -72,7 +78,10 @@ def exact_interval(
 
 
 def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, IntArray]:
-    """Return the convex step of `W` (d, d) in fractions, the dual variables of its exact bound, and h* (n, k).
+    """Return the convex step of `W` (d, d), the feasible dual variables of its exact bound, and h* (n, k).
+
+    The step is a `Family` with a row for each set that is used; its constants are fractions. The dual variables are
+    fractions too: C times the weights of these sets.
 
     dual: "q" (m,), weights of sets, and "q_index" (m, 1 + k), a point and its set for each. Raises ValueError for a
     dual with a "tree", and for more than `SPLITS` ways to split the votes among the classes.
@@ -91,7 +100,11 @@ def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, I
 
 
 def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Inferred:
-    """Return h* and the worst set of each point at `W` (d, d), exactly; at M M^T if a `root` M is given."""
+    """Return h* and the worst set of each point, exactly, at the psd matrix that is judged in place of `W` (d, d).
+
+    This matrix is M M^T if a `root` M (d, r) is given. Otherwise it is W if W is exactly psd, or else a psd matrix near
+    W.
+    """
     X, V = plane(p.X), judged(W, root)
     zero = not any(V.V.entries())
     D = X.distances(judged(np.eye(len(W))) if zero else V)

@@ -3,8 +3,10 @@
 The verified checker is a program; Coq has checked the proof that its verdicts are right. tree.py describes the tree,
 its leaves, and the lower bound of a leaf from dual variables q of sets and nu of exchanges. The numbers C q and nu of
 each leaf are rounded down here to multiples of a power of two. So they stay feasible, and the bound of the leaf is
-lower by about 2^-60 of its size. If W = 0, the dual variables are those that prove in fractions that the bound of each
-leaf is F (`duals_at_zero` of certify.py), if these were found.
+lower by about 2^-60 of its size.
+
+For W = 0, `duals_at_zero` of certify.py may find dual variables that prove, in fractions, that the bound of a leaf is
+F. If it finds them for every leaf, they take the place of the rounded ones.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ BITS = 60  # C has this many bits in the unit of the weights
 class ExactLeaf(NamedTuple):
     """The dual variables of a leaf as fractions.
 
-    a (m,): C q, on the sets (m, 1 + k), a point and its members. nu (e,): on the exchanges i, j, l (e, 3). G: the
-    matrix M of tree.py, as weights on pairs.
+    a (m,): C q for the sets (m, 1 + k), each a point and its members. nu (e,): for the exchanges (e, 3), each i, j and
+    l. G: the matrix called M in tree.py, at these dual variables, as weights on pairs.
     """
 
     a: list[Fraction]  # (m,)
@@ -49,10 +51,10 @@ class ExactLeaf(NamedTuple):
 
 
 def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] | ExactLeaf]:
-    """Return the nodes of the tree in `dual` for the metric `W` (d, d): (i, j) for a branch, dual variables for a leaf.
+    """Return the nodes of the tree in `dual` for the metric `W` (d, d): (i, j) for a branch, an `ExactLeaf` for a leaf.
 
-    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. The dual variables are
-    fractions. Raises ValueError if the arrays of `dual` do not match or are no tree.
+    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. A leaf that no metric
+    belongs to has no dual variables. Raises ValueError if the arrays of `dual` do not match or are no tree.
     """
     tree, leaves = leaves_of(p, dual)
     listed, found = list(leaves), inferred(p, W)

@@ -6,9 +6,6 @@ distances of its members; S is minus the cost. Delta is the loss of the vote, th
 tied for most votes. h*_i is the cheapest set that the class of i wins, and h^_i the set with the largest S + Delta.
 F(W) = ||W||^2 + C sum_i L_i, where L_i is the largest S + Delta plus the cost of h*_i.
 
-Nearest points. A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. So `nearest`
-gives D (n, R, k), the ascending distances to the k nearest points of each class; inf if there are fewer.
-
 Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau = 0,
 ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m nearest
 of the other classes, with at most m - tau of a class. Taking points by distance and skipping full classes is exact,
@@ -16,7 +13,11 @@ because these sets are the bases of a truncated partition matroid. Algorithm 2 o
 which is not exact (algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
 docs/gerrymandering_inference.md.
 
-A `Point` is a metric W with both inferences and F. `evaluate` returns all intermediates with the names of the paper.
+Nearest points. So a cheapest set of H_r(tau) needs only the k nearest points of each class. `nearest` gives D (n, R,
+k), their squared distances in ascending order; inf if there are fewer.
+
+A `Point` is a metric W with h*, the largest S + Delta of each point, and F. `evaluate` returns all intermediates with
+the names of the paper.
 """
 
 from __future__ import annotations
@@ -55,9 +56,10 @@ def nearest(
 ) -> Nearest:
     """Return the k nearest points of each class in the metric W (d, d), for the points `rows` (default: all of X).
 
-    A point is never its own neighbour. Of points at equal distance, the one of lower index comes first. root: T with
-    W = T T^T, if it is known. Candidates come from matrix products. Their distances are then computed again as sums of
-    squared differences, so that small distances keep their digits.
+    A point is never its own neighbour. root: T with W = T T^T, if it is known. The k candidates of each class come from
+    matrix products, whose rounding may exchange points at nearly equal distances. The distances of the candidates are
+    then computed again as sums of squared differences, so that small distances keep their digits. Of candidates at
+    equal distance, the one of lower index comes first.
     """
     # the Euclidean distances of Z are those of X in the metric W
     Z = (X - X.mean(axis=0)) @ (psd_root(W) if root is None else root)
@@ -126,7 +128,11 @@ def nearest_by_distance(D: FloatArray, y: IntArray, R: int, k: int) -> Nearest:
 
 
 class Table(NamedTuple):
-    """The cheapest set of H_r(tau) for each point and class r: its cost, inf if there is none, and its votes for r."""
+    """The cheapest set of H_r(tau) for each of n points and some classes r: its cost and its number of votes for r.
+
+    cost, votes (n, c): a column for each class; c = R if the classes are 0..R-1. If there is no such set, the cost is
+    inf.
+    """
 
     cost: FloatArray  # (n, c); (n, R) of all classes
     votes: IntArray  # of the same shape
@@ -264,12 +270,10 @@ def tied_for_most(labels: IntArray, R: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A metric W (d, d), psd, the results of the two inferences at W, and F.
+    """A psd metric W (d, d), the sets that it chooses for each point, and F.
 
-    norm2: ||W||^2. near: the nearest points. offending: the cheapest set of each class, with ties for most votes
-    allowed. worst (n,): the largest S + Delta. latent (n, k): h*.
-
-    own (n,): the cost of h*.
+    norm2: ||W||^2. near: the nearest points. offending: for each class r, the cheapest set of H_r(0), in which r is
+    tied for most votes or wins. worst (n,): the largest S + Delta. latent (n, k): h*. own (n,): the cost of h*.
     """
 
     W: FloatArray
@@ -289,7 +293,8 @@ class Point:
 def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
     """Return the `Point` of W (d, d), psd. near: the nearest points at W, if they are known.
 
-    If W = 0, all sets tie. Then h* is that of the identity, which depends on the data.
+    If W = 0, the costs of all sets are 0, so any winning sets are h*. Then `latent` has the h* of the identity metric.
+    The same holds if ||W||^2 underflows to 0.
     """
     near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
     offending = table(near.D, 0)
@@ -302,11 +307,11 @@ def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
 
 
 def best_scale(p: Instance, at: Point) -> float:
-    """Return the s >= 0 that minimises F(s W), for the W of `at`; 1 if ||W||^2 is 0, or underflows.
+    """Return the s >= 0 that minimises F(s W), for the W of `at`; 1 if ||W||^2 is below 1e-290.
 
     F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s.
-    cost_ir is the cost at W of the cheapest set with r tied for most votes, and own_i that of h*_i. Bisection finds the
-    piece, and the minimum on it is exact.
+    cost_ir is the cost at W of the cheapest set with r tied for most votes, and own_i is the cost at W of h*_i.
+    Bisection finds the piece, and the minimum on it has a closed form.
     """
     if at.norm2 < 1e-290:
         return 1.0
@@ -335,8 +340,9 @@ def best_scale(p: Instance, at: Point) -> float:
 def rescaled(p: Instance, at: Point) -> Point:
     """Return the point at the multiple of W with the least F, for the W of `at`.
 
-    The result is `at` itself if W = 0 or no multiple is better. All positive multiples of W have the same h*. The
-    multiple 0 keeps this h* too, which is valid because all sets tie there. So CCCP continues from W = 0 with this h*.
+    The result is `at` itself if ||W||^2 = 0 or no multiple is better. All positive multiples of W have the same h*. If
+    the square of the best multiple is below rounding in F, the multiple 0 is taken in its place. It keeps this h* too,
+    which is valid because all sets have the cost 0 there. So CCCP continues from W = 0 with this h*.
     """
     if at.norm2 == 0:
         return at
@@ -349,11 +355,11 @@ def rescaled(p: Instance, at: Point) -> Point:
 
 
 def as_certified(p: Instance, at: Point) -> Point:
-    """Return the same W with the h* that the certificate of W uses; `at` itself if it has these h*.
+    """Return the `Point` of the W of `at` with the h* that the certificate of W uses; `at` itself if its h* are these.
 
-    They can differ only if ||W||^2 is 0, or underflows. Then the certificate takes the h* of the identity, and CCCP
-    keeps the h* of the metric that it scaled to 0. A W that is stationary for one choice of h* may not be stationary
-    for another.
+    They differ only if ||W||^2 is 0, or underflows. Then the certificate takes the h* of the identity, but CCCP keeps
+    the h* of the metric that it scaled to 0. A W that is stationary for one choice of h* may not be stationary for
+    another.
     """
     if at.norm2 > 0:
         return at

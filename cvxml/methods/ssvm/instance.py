@@ -77,7 +77,7 @@ def scaled_C(C: float, s: float) -> float:
 def check_loss(loss_matrix: Any, R: int) -> FloatArray:
     """Return loss_matrix as Lam (R, R); 0/1 loss for None.
 
-    Raises ValueError unless Lam has a zero diagonal and is positive elsewhere.
+    Raises ValueError unless Lam is finite and of shape (R, R), with a zero diagonal and positive entries elsewhere.
     """
     if loss_matrix is None:
         return 1 - np.eye(R)

@@ -108,9 +108,10 @@ class SSVM(StationaryMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The convex step of CCCP at the metric `at`, as a cvxpy problem with a row for every set.
+        """The convex step of CCCP at the metric `at`, as a cvxpy problem with a constraint for every set.
 
-        at: default is the identity. Variables: "W" (d, d) and "t" (n,).
+        at: default is the identity. Variables: "W" (d, d), and "t" (n,), the largest S + Delta of each point
+        (inference.py). Raises TooLarge for more than `MOST_SETS` sets.
         """
         from cvxml.methods.ssvm.problem import enumerated
 
@@ -145,17 +146,19 @@ class SSVM(StationaryMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """The intermediates at M by the paper's names, and a full-batch step of Algorithm 1 at iteration `t`.
 
-        h_star, h_hat (n, k): the set h*_i, and the set h^_i with the largest S + Delta (inference.py). S_star, S_hat
-        (n,): their S. Delta (n,): of h_hat. L (n,): the losses. Psi_star, Psi_hat (d, d): the sums of Psi over i.
-        subgradient (d, d): of F. eta = 1/(2 (t+1)). W_half, W_next (d, d): after the subgradient step, and then
-        projected to the psd cone.
+        objective: F. S of a set is minus the sum of its squared distances, and Delta the loss of its vote. h_star,
+        h_hat (n, k): the set h*_i, and the set h^_i with the largest S + Delta (inference.py). S_star, S_hat (n,):
+        their S. Delta (n,): of h_hat. L (n,): the losses. Psi_star, Psi_hat (d, d): the sums of -(x_i - x_j)(x_i -
+        x_j)^T over i and j in the set. subgradient (d, d): of F. eta = 1/(2 (t+1)). W_half, W_next (d, d): after the
+        subgradient step, and then projected to the psd cone.
         """
         return evaluate_metric(given, M, t)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate of M from weights "q" and "q_index" (certify.py).
+        """The certificate of M from weights of sets: its field `step` bounds the convex step at M (certify.py).
 
-        With a "tree", it certifies the global optimum (tree.py).
+        dual: "q" (m,), the weights, and "q_index" (m, 1 + k), a point and its set for each. A dual with a "tree"
+        certifies M as global optimum instead; its arrays are explained in tree.py.
         """
         if isinstance(dual, Mapping) and "tree" in dual:
             return certify_tree(given, M, dual)
@@ -172,10 +175,11 @@ class SSVM(StationaryMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """The interval that contains the optimum of the convex step at M, in rational arithmetic, from stored matrices.
+        """The interval that contains the optimum of the convex step at M, in rational arithmetic, from given matrices.
 
-        root (d, r): R with R R^T near M. hint (d, r): L with L L^T near P_+(-G), where G is the matrix of the dual
-        variables. P_+ replaces negative eigenvalues by 0.
+        A file may store the matrices, so that another machine finds the same interval. root (d, r): R with R R^T near
+        M. hint (d, r): L with L L^T near P_+(-G), where P_+ replaces negative eigenvalues by 0, and G is defined in
+        `exact_interval` of exact.py. Raises ValueError as `exact` does.
         """
         from cvxml.methods.ssvm.exact import exact_interval
 
@@ -199,8 +203,9 @@ class SSVM(StationaryMethod[Instance]):
         (small n). "global" is branch and bound, for n of about 10 to 20: it proves a metric optimal to tol * ||W||^2,
         or gives the gap when the time is up.
 
+        tol: without "global", a run of CCCP ends at a metric W if its convex step can gain at most tol * ||W||^2.
         max_iter: CCCP steps from each start. init: the starts; if `start` is given, its metric replaces them. callback:
-        called after each step.
+        called after each step. random_state: seed of the start "random".
         """
         if solver == "global":
             return search_globally(given, init, tol, random_state, start, callback)
@@ -213,10 +218,11 @@ class SSVM(StationaryMethod[Instance]):
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Solve the convex step at M to `tol`: a metric with F at most that of M, and the dual of the step.
+        """Solve the convex step at M to a gap of `tol`, relative to the squared norm of the metric.
 
-        early: stop already when the gap is at most twice the decrease of the objective. If the time limit ends the
-        step, the metric is the best multiple of M.
+        Returns a metric (d, d) with F at most the F of M, and the weights of the step by name. The metric is the best
+        multiple of the solution of the step. If the time limit ends the step, it is the best multiple of M. early: stop
+        already when the gap is at most twice the decrease of the objective.
         """
         s = unit_scale(given.X)
         unit = given.scaled(s)

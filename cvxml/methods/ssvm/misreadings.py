@@ -2,17 +2,19 @@
 
 A misreading is another problem, which an implementation solves in place of (10): min ||W||^2 + C sum_i L_i over psd W.
 Here L_i = max_h [S_W(i, h) + Delta(i, h)] - S_W(i, h*_i). S_W is minus the sum of the squared distances from i to the k
-members of h, Delta the loss of the vote of h, and h*_i the best set that lets the class of i win (enumeration.py). A
-`Question` holds the metric that `check` refuted, with its data and parameters. A misreading may explain this metric if
-the relative gap of the metric in it is small.
+members of h, and Delta is the loss of the vote of h (enumeration.py). h*_i is the set with the largest S_W that lets
+the class of i win. The max over h is called the first maximum, and S_W(i, h*_i) the second. A `Question` holds the
+metric that `check` refuted, with its data and parameters. A misreading may explain this metric if the relative gap of
+the metric in it is small.
 
 Some misreadings are (10) with other inputs. For example, with S averaged over the k neighbours and W = k V,
+
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
 
 this is the method with C / k^2, and the metric W / k.
 
-The others have other sets, another Delta, or no cone: a `Misread`. Their convex step at W has the form of the step of
-(10), with sets A_i, losses Delta and h*_i of the misreading:
+The others are described by a `Misread`: other sets, another Delta, or a W that need not be psd. Their convex step at W
+has the form of the step of (10), with sets A_i, losses Delta and h*_i of the misreading:
 
     min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i)
 
@@ -21,10 +23,12 @@ Let X_ij = (x_i - x_j)(x_i - x_j)^T. Any q_i in the simplex over A_i gives the l
     C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
 
 where P_+ replaces negative eigenvalues by 0. If W may be indefinite, ||M||^2 takes the place of ||P_+(M)||^2. The gap
-of W in its step is at most its objective minus this bound. The maxima are exact. With m votes for a class, the cheapest
-set takes the m nearest points of the class, and goes on by distance, skipping full classes (inference.py). Here each
-class may have another limit. The solver is that of the method (step.py) over these sets. Its q is made feasible and
-evaluated here.
+of W in its step is at most its objective minus this bound.
+
+Both maxima are found by exact inference, as in inference.py. With m votes for a class, the cheapest set takes the m
+nearest points of the class, and goes on by distance, skipping full classes. The only difference is the number of votes
+at which another class is full. The solver of step.py finds weights q over these sets. This module makes q feasible and
+computes the bound.
 """
 
 from __future__ import annotations
@@ -58,10 +62,10 @@ MOST_POINTS = 2000  # a misreading that is not the method itself is not tried wi
 
 
 class Misread(NamedTuple):
-    """A misreading of equations (5) and (6): other sets, another Delta, or no cone.
+    """A misreading of L_i (equations (5) and (6), module docstring): other sets, another Delta, or W not psd.
 
-    strict: the first max leaves out sets with a tie for most votes. tied: the second max includes sets where the own
-    class is tied for most votes.
+    strict: the first maximum leaves out sets with a tie for most votes. tied: the second maximum includes sets where
+    the own class is tied for most votes.
 
     optimistic: Delta = 0 if the own class is tied for most votes. once: h*_i is chosen once, by Euclidean distance.
 
@@ -79,12 +83,12 @@ class Misread(NamedTuple):
 
 
 class At(NamedTuple):
-    """The sets of a misreading at a metric W, for n points.
+    """The sets of a misreading at a metric W, for n points. The cost of a set is the sum of its squared distances.
 
-    sets (n, R, k), cost (n, R): the cheapest set for each class, and its cost, the sum of its squared distances. latent
-    (n, k), latent_cost (n,): the same for h*.
+    sets (n, R, k), cost (n, R): for each class r, the cheapest set that the first maximum counts with the loss Lam(y_i,
+    r), and its cost. latent (n, k), latent_cost (n,): h* and its cost.
 
-    worst (n,): the first max of the loss L_i.
+    worst (n,): the first maximum of the loss L_i.
     """
 
     cost: FloatArray  # (n, R), of the cheapest set for each class
@@ -115,7 +119,7 @@ def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tu
     """Return the cost (n,) and the cheapest set (n, k) of each point with the best number m of votes for its class r.
 
     near: the nearest points. r (n,): a class for each point. most(m) (n, R): the largest number of votes of each other
-    class, if r has m of the k votes.
+    class, if r has m of the k votes. If a point has no such set, its cost is inf.
     """
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
@@ -205,9 +209,11 @@ class _Step(StepSolver):
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
 
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
-        """Solve the step at W to a gap of tol * ||W||^2, for the dual variables. `at`: the sets of the misreading at W.
+        """Find weights of sets, kept in `columns`, that bound the gap of W in its step up to about tol * ||W||^2.
 
-        Return False, before the end, if the relative gap of W in the step is proved to be above `FAR`; otherwise True.
+        Return False as soon as the relative gap of W in the step is found to be above `FAR`; otherwise True.
+
+        The argument `at` holds the sets of the misreading at W.
         """
         size = float(np.sum(W**2))
         here, start, bound = at, _objective(self.p, W, at, at), -math.inf
@@ -235,9 +241,11 @@ def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
 
 
 def step_gap(misread: Misread, question: Question) -> float:
-    """Return a proved upper bound of the gap of the metric in its own convex step, relative to ||W||^2.
+    """Return an upper bound of the gap of the question's metric W in the convex step of the misreading at W.
 
-    W is the metric of the question, and the step is that of the misreading. inf without a proof.
+    The bound is relative to ||W||^2 and includes an estimate of the rounding error. The result is inf if no bound is
+    computed: for more than `MOST_POINTS` points, for a matrix that the misreading does not allow, and for a relative
+    gap above `FAR`.
     """
     given = question.checked(instance)
     if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
@@ -310,10 +318,11 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return `problem` with a test: it gives None if a multiple of the metric has a much lower F in the other problem.
+    """Return a function like `problem` that returns None if a multiple of the metric has a much lower F.
 
-    The multiples of a metric have the same h*, so the objective of its step there is F. So the test shows, without a
-    solver, that the relative gap of the metric exceeds `FAR`. A metric that is 0 or not feasible also gives None.
+    F is that of the other problem, which `problem` returns. All multiples of the metric have the same h*, so F is also
+    the objective of the convex step at the metric. A much lower F shows, without a solver, that the relative gap in
+    this step exceeds `FAR`. A metric that is 0 or not feasible also gives None.
     """
 
     def checked(question: Question) -> OtherProblem | None:

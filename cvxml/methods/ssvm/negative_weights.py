@@ -1,13 +1,14 @@
 """Weights of sets whose matrix has clearly negative eigenvalues only: they prove the metric 0 optimal.
 
 A set h holds k neighbours of a point i, and Delta is the loss of its vote. The convex step fixes a set h*_i for each
-point (certify.py). Let X_ih be the sum of (x_i - x_j)(x_i - x_j)^T over j in h. The weights q_ih of each point sum to
-1, and only its sets with the largest Delta have weights. The convex step is optimal at W = 0 if the matrix
+point (certify.py). Let X_ih be the sum of (x_i - x_j)(x_i - x_j)^T over j in h, and X_i* the same sum over j in h*_i.
+The weights q_ih of each point sum to 1, and only its sets with the largest Delta have weights. The convex step is
+optimal at W = 0 if the matrix
 
-    G = sum_i (sum_h q_ih X_ih - X_ih*)
+    G = sum_i (sum_h q_ih X_ih - X_i*)
 
 is negative semidefinite for some such q. A solver makes the positive part of G small. It may end with G = 0 up to
-rounding, and then the last digit decides if q is a proof.
+rounding. Then rounding errors decide if exact arithmetic finds G negative semidefinite.
 
 The method of Frank and Wolfe makes the largest eigenvalue of G small instead, through a smooth upper bound. The
 gradient of this bound is a metric. Each step moves weight to the set of each point with the least sum of squared
@@ -39,12 +40,13 @@ class Search(NamedTuple):
 
 
 def negative_weights(P: FloatArray, sets: IntArray, q: FloatArray, G: Weights) -> Search:
-    """Search for weights (m,) of the sets whose matrix G has clearly negative eigenvalues only.
+    """Search for weights q (m,) of the sets for which all eigenvalues of G are clearly negative.
 
-    P (n, r): the points in the coordinates of `span`. sets (m, 1 + k): a point and its set.
+    This means that the largest one is below -`CLEARLY` times the largest eigenvalue of sum q_ih X_ih at the start. If
+    the search finds no such weights in its limited number of steps, the field `q` of the result is None.
 
-    q (m,): the weights to start from, which sum to 1 for each point. G: the matrix of these weights, as weights on
-    pairs of points.
+    P (n, r): the points in the coordinates of `span`. sets (m, 1 + k): a point and its set. q (m,): the weights to
+    start from, which sum to 1 for each point. G: the matrix of these weights, as weights on pairs of points.
     """
     r = P.shape[1]
     metric = np.eye(r)

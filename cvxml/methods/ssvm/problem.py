@@ -1,4 +1,4 @@
-"""A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), stated in four ways, and its dual.
+"""A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), stated in three ways, its dual, and the best F.
 
 The problem is to minimise F(W) = ||W||^2 + C sum_i L_i over psd W (10). By (5) and (6), L_i is the maximum over all
 sets h of S_W(i, h) + Delta(y_i, h), minus the maximum of S_W(i, h) over the sets that y_i wins. h is a set of k
@@ -7,9 +7,13 @@ The first maximum is convex, and minus the second is concave. The concave-convex
 second maximum at the current W. The step is then convex. Its objective is at least F, and equals F at the W that gave
 h*. So a step never increases F.
 
-Every line is literal. Corrected: a tie in Delta has the largest loss of the tied classes (enumeration.py). The first
-maximum is over every h, with ties for most votes. (Algorithm 3 prints tau = 1, which leaves ties out, so its loss is no
-upper bound.) The paper names CCCP and runs SGD.
+In the cvxpy problems, t_i is an upper bound of the first maximum. A row is a constraint on t_i. The row of a set h is
+
+    t_i >= S_W(i, h) + Delta(y_i, h).
+
+The formulas of the problem are the paper's, with two corrections. A tie in Delta has the largest loss of the tied
+classes (enumeration.py). The first maximum is over every h, with ties for most votes. (Algorithm 3 prints tau = 1,
+which leaves ties out, so its loss is no upper bound.) The paper names CCCP and runs stochastic gradient descent.
 
 `enumerated`  A row for every set h: the definition, for very small n.
 `generated`   Only the violated rows, found by exact loss-augmented inference.
@@ -22,13 +26,15 @@ upper bound.) The paper names CCCP and runs SGD.
     replaced by its dual, with variables u, v free and w, s >= 0. If no z satisfies the constraints, the row is left
     out. For m = k, a set has points of r only. Then the row has no v and no w, and s only for the points of r.
 `best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
-`dual`        Over q_i in the simplex over the sets of i, with G = C (sum q_ih Psi(x_i, h) - P). ||P_+(-G)||^2 is
-    stated as a least ||S - G||^2 over psd S.
+`dual`        max C sum q_ih Delta(y_i, h) - 1/4 ||P_+(-G)||^2 over q_i in the simplex over the sets of i, with
+    G = C (sum q_ih Psi(x_i, h) - P). P_+ replaces negative eigenvalues by 0. ||P_+(-G)||^2 is stated as the least
+    ||S - G||^2 over psd S.
 
 Psi(x_i, h) is the matrix with S_W(i, h) = <W, Psi(x_i, h)>, and P the sum of Psi(x_i, h*_i).
 
 Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set for each
-point, sets one list of sets for each point. Raises ValueError if h*_i is not a set of k other points that y_i wins.
+point, sets one list of sets for each point. Functions with the argument h_star raise ValueError if h*_i is not a set of
+k other points that y_i wins.
 
 Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood Gerrymandering,
 NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
@@ -62,8 +68,8 @@ VIOLATED = 1e-9  # rows violated by less are not added
 class Generated(NamedTuple):
     """The result of constraint generation.
 
-    W (d, d), t (n,): the optimal variables. rounds: the number of problems solved. sets: a list for each point, the
-    sets with a row.
+    W (d, d), t (n,): the optimal variables. rounds: the number of problems solved. sets: for each point, the list of
+    the sets that have a row in the last problem.
     """
 
     W: FloatArray  # (d, d), as the back end returned it
@@ -321,7 +327,10 @@ def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
 def dual(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, h_star: Sequence[Neighbors], sets: Sets
 ) -> cp.Problem:
-    """The dual of the step. Variables: "q", one weight for each set, in the order of `sets`, and "S" (d, d)."""
+    """The dual of the step. Variables: "q" (m,), one weight for each set, in the order of `sets`, and "S" (d, d).
+
+    S is psd, and at the optimum it is P_+(G) (module docstring).
+    """
     d = X.shape[1]
     #: q_ih >= 0 | q_{ih} \ge 0
     q = cp.Variable(sum(len(listed) for listed in sets), nonneg=True, name="q")

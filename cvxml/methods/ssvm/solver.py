@@ -151,7 +151,11 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
 
 
 def notes_on(found: Found, certificate: Certificate, at_zero: Callable[[], float]) -> list[str]:
-    """Return the notes for the user. at_zero: computes F of W = 0."""
+    """Return the notes for the user on a solution that CCCP found.
+
+    They say that F is not convex, repeat the notes of `found`, and say if the data have little influence because C is
+    small. certificate: that of the solution. at_zero: computes F of W = 0; it is called only if it is needed.
+    """
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     is_small = found.status is Status.STATIONARY and scale < UNMOVED * F

@@ -112,7 +112,12 @@ class Columns(ConeDual):
         self._index()
 
     def _index(self) -> None:
-        """Compute the step lengths, the distinct pairs (i, j) of all sets, and the place of each member among them."""
+        """Compute anew the arrays that depend on the sets in use.
+
+        steps (n, 1): the factor of a gradient step for each point. rows, columns (m,): the place of each set in q.
+        first, second (p,): the distinct pairs (i, j) of a point and a member of one of its sets. where (m, k): the pair
+        of each member of each set, as an index into `first`. used_by_latent (p,): 1 for the pairs of h*, else 0.
+        """
         n, k = self.latent.shape
         self.feasible = Simplices(self.real)
         self.cost = 10 * self.X.shape[1] ** 3 + 4 * self.X.shape[1] * self.sets.size + OVERHEAD
@@ -197,7 +202,10 @@ class Columns(ConeDual):
 
 
 class SetRows(SimplexRows):
-    """The sets in use as rows of an interior-point method. The dual variable of a set is C q."""
+    """The constraints t_i >= S(i, h) + Delta(i, h) of the sets in use, a row each, for an interior-point method.
+
+    t_i is the maximum over h in the objective of the step. The dual variable of a set is C q.
+    """
 
     def __init__(self, columns: Columns):
         of, used = columns, (columns.rows, columns.columns)
@@ -207,7 +215,7 @@ class SetRows(SimplexRows):
         self.others: FloatArray = 1.0 - (of.sets == of.latent[:, None, :]).all(axis=2)[used]  # 0 for h*
 
     def weights(self, u: FloatArray) -> FloatArray:
-        """q (n, columns) for the dual variables u of the sets."""
+        """q (n, columns) for the dual variables u (m,) of the sets in use, in the order of their points."""
         q = np.zeros(self.of.real.shape)
         q[self.of.rows, self.of.columns] = u / self.of.C
         return q
@@ -219,9 +227,10 @@ class SetRows(SimplexRows):
         return self.latent
 
     def G(self, at: State) -> FloatArray:
-        """M of the class `Columns`: the sum over all sets except h* of C q (sum X_ij of the set - sum X_ij of h*).
+        """M of the class `Columns`, of shape (1, d, d), as a sum over all sets except h*.
 
-        This form avoids the difference of 1 and the weight of h*, which loses digits if the weight is near 1.
+        The term of a set is C q (sum X_ij of the set - sum X_ij of h*). This form avoids the difference of 1 and the
+        weight of h*, which loses digits if the weight is near 1.
         """
         of, k = self.of, self.of.sets.shape[2]
         own = at.pairs[0].value * self.others / of.C
@@ -282,10 +291,12 @@ class StepSolver:
     """The fast solver of steps. Each step starts from the sets and weights of the last step.
 
     A round solves the dual over the known sets until its gap is at most half the open gap (solvers/cone_dual.py). The
-    open gap is the least objective of the step so far minus the dual value. If that fails, an interior-point method
-    goes on, which solves problems of any scale (solvers/simplex_interior.py). Then exact inference finds the worst sets
-    at the new W, and so the step's objective at W. Sets that are worse than the known sets are added, from up to three
-    classes for each point.
+    open gap is the least objective of the step so far minus the dual value. If gradient and Newton steps do not reach
+    this gap, an interior-point method goes on, which solves problems of any scale (solvers/simplex_interior.py). From
+    then on, the interior-point method goes first in each round.
+
+    Then exact inference finds the worst sets at the new W, and so the step's objective at W. Sets that are worse than
+    the known sets are added, at most `CLASSES` for each point.
     """
 
     phase = "cccp"
@@ -405,7 +416,8 @@ class StepSolver:
 class Run:
     """One run of CCCP from one start.
 
-    at: the last point, which is the best. dual: the dual variables of the last step. steps: their number.
+    at: the last point, which is the best. dual: the dual variables of the last step. status: why the run ended. steps:
+    the number of steps. history: a record of each step, with F before it and a lower bound of its optimum.
     """
 
     at: Point  # the last W, and the best
@@ -428,10 +440,13 @@ def cccp(
     Fix h* at the current W, solve the convex step, take the best multiple of its metric, and repeat. Each step has the
     current W among its candidates, and its objective is at least F, so F never increases. The run ends at a W that is
     stationary: by the lower bound of its step, the step can gain at most tol * ||W||^2. Another W may have a lower F.
-    At W = 0 all sets tie, and h* depends on how W = 0 was reached. The certificate of W = 0 takes the h* of the
-    identity. If the run would end at W = 0 with another h*, it goes on with the h* of the certificate.
+    If a step neither lowers F nor proves that W is stationary, the run ends with the status `unfinished` of the solver.
 
-    steps_from: makes the solver of the steps from the problem and the first h* (n, k).
+    At W = 0 all sets have the cost 0, and h* depends on how W = 0 was reached. The certificate of W = 0 takes the h* of
+    the identity. If the run would end at W = 0 with another h*, it goes on with the h* of the certificate.
+
+    steps_from: makes the solver of the steps from the problem and the first h* (n, k). callback: called with the record
+    of each step. Ctrl-C ends the run, and its status says so; see `Steps.keeps_start` for the first step.
     """
     started = time.perf_counter()
     at = rescaled(p, point_at(p, W))

@@ -4,8 +4,9 @@ A set of k neighbours of point i is a winning set if the class of i has more vot
 is the winning set with the least sum of squared distances D_W(i, j). L_i is the loss of point i, and F(W) = ||W||^2 + C
 sum_i L_i (enumeration.py).
 
-Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i. If several sets are cheapest, h*_i is any of them.
-Row a has the metrics with j in h*_i, row b the others. Row 0 is the root.
+Tree. A row (i, j, a, b) with i >= 0 is a branch: it splits the metrics by whether j is in h*_i. If several sets are
+cheapest, h*_i is any of them. Row a has the metrics with j in h*_i, row b the others. A row with i < 0 is a leaf. Row 0
+is the root. Every other row is a child of exactly one row, which is above it.
 
 Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above a
 leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than any
@@ -24,10 +25,10 @@ be the sum of X_ij over the j that are IN. Every metric of the leaf has
 and <W, X_ij - X_il> <= 0 for exchanges. So by weak duality, any multipliers q >= 0 with sum_h q_ih <= 1 and nu >= 0
 give
 
-    F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il).
+    F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il),
 
-The least bound of the leaves bounds F. Infeasible multipliers are repaired: clipped, scaled down to sum 1, and left out
-if their set or exchange is not valid.
+where P_+ replaces negative eigenvalues by 0. The least bound of the leaves bounds F. Infeasible multipliers are
+repaired: clipped, scaled down to sum 1, and left out if their set or exchange is not valid.
 
 Radius. The Lagrangian of a leaf grows from its minimiser V = P_+(M)/2 like ||W - V||^2. So an optimum in the leaf is
 within sqrt(F - bound) of V, and a leaf with a bound above F holds no optimum.
@@ -131,7 +132,10 @@ def is_exchange(known: IntArray, y: IntArray, i: int, j: int, other: int) -> boo
 
 
 class Leaf(NamedTuple):
-    """Multipliers of a leaf: q on sets (a point and its members), nu on exchanges i, j, l."""
+    """Multipliers of a leaf: q (m,) on sets (m, 1 + k), a point and its members, and nu (e,) on exchanges (e, 3).
+
+    An exchange is given by i, j and l (module docstring).
+    """
 
     q: FloatArray  # (m,)
     sets: IntArray  # (m, 1 + k)
@@ -267,9 +271,9 @@ def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
 
 
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
-    """Return V near P_+(M)/2 (d, d), the bound of the leaf minus its rounding error, and the error of V in norm.
+    """Return V (d, d) near P_+(M)/2, a proved lower bound of F in the leaf, and a bound of ||V - P_+(M)/2||.
 
-    known (n, n): the memberships that are settled in the leaf.
+    leaf: feasible multipliers. known (n, n): the memberships that are settled in the leaf.
     """
     norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
     a = loss.to_domain(p.C * leaf.q)
