@@ -40,12 +40,15 @@ def all_or_nothing(fit: Fit) -> Fit:
 def _as_numbers(y: Any) -> Any:
     """Return labels of dtype object as an array of numbers or booleans if all of them are; else return y unchanged.
 
-    Integers become int64, and numbers that are not all integers float64. Raises ValueError for an integer that the type
+    Integers become int64, and numbers that are not all integers float64. A nullable column of pandas becomes an array
+    of its numbers, which scikit-learn would round to float64. Raises ValueError for an integer that the type
     cannot hold, because two classes could become one.
     """
     if getattr(y, "dtype", None) is None or hasattr(y, "toarray"):
         return y
     labels = np.asarray(y)
+    if not isinstance(y.dtype, np.dtype) and labels.dtype.kind in "biuf":
+        return labels
     listed = labels.ravel().tolist() if labels.dtype.kind == "O" else []
     if not listed or not all(isinstance(label, numbers.Real) for label in listed):
         return y

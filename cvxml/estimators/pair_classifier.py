@@ -142,12 +142,15 @@ def best_threshold(distances: FloatArray, similar: np.ndarray, criterion: str) -
     """Return the threshold on the distance with the best criterion.
 
     It is halfway between one of the distances and the next larger one, or the largest distance itself. Of several
-    distances with the best criterion, the smallest is taken.
+    distances with the best criterion, the smallest is taken. A threshold below all distances is taken only if it is
+    better than all of these.
 
     distances: (p,). similar: (p,), True for similar pairs; both kinds occur.
     criterion: "accuracy", "balanced_accuracy" or "f1".
     """
-    tried = np.unique(distances)
+    known = np.unique(distances)
+    below = known[0] / 2 if known[0] > 0 else -1.0  # with this threshold, no pair is called similar
+    tried = np.append(known, below)  # the last, so that it is taken only if it is better
     # the numbers of similar and of dissimilar pairs within each threshold
     hits = np.searchsorted(np.sort(distances[similar]), tried, side="right")
     false = np.searchsorted(np.sort(distances[~similar]), tried, side="right")
@@ -160,5 +163,5 @@ def best_threshold(distances: FloatArray, similar: np.ndarray, criterion: str) -
         values = (hits / p + (q - false) / q) / 2
     best = int(np.argmax(values))
     # halfway to the next distance, so that rounding of a distance does not change its side
-    following = tried[best + 1] if best + 1 < len(tried) else tried[best]
+    following = tried[best + 1] if best + 1 < len(known) else tried[best]
     return float((tried[best] + following) / 2)

@@ -421,14 +421,19 @@ def _least(proof: Certificate, slack: float) -> dict[str, float]:
     if math.isinf(proof.gap):
         return dict.fromkeys(("gap", "rel_gap", "radius"), math.inf)
     # The two computed gaps may each be off by `rounding`. Repairing the dual variables again may change each by an ulp.
-    slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
-    share = 1 - slack / proof.gap if proof.gap > slack else 0.0
+    slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * abs(proof.gap)
+    least = proof.gap - slack
+    if least > 0:
+        relative = least / proof.gap * proof.rel_gap * (1 - SAME)
+    else:  # a gap may be negative, within rounding
+        relative = least / proof.scale * (1 + SAME) if proof.scale > 0 else -math.inf
     # `rounding` is an estimate; on another machine it may be smaller
     of_radius = max(0.0, proof.gap - slack) + proof.rounding / 4
     # rel_gap may be infinite; the radius is proportional to the square root of gap + rounding
-    root = math.sqrt(of_radius / (proof.gap + proof.rounding)) if of_radius > 0 else 0.0
+    whole = proof.gap + proof.rounding
+    root = math.sqrt(min(1.0, of_radius / whole)) if whole > 0 else 0.0
     return {
-        "gap": share * proof.gap,
-        "rel_gap": share * proof.rel_gap * (1 - SAME) if share > 0 else 0.0,
+        "gap": least,
+        "rel_gap": relative,
         "radius": root * proof.radius * (1 - SAME),
     }

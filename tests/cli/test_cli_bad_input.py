@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.cli.main import run
+from cvxml.cli.main import _parser, run
 from cvxml.core.short_repr import PRINTED
 from cvxml.methods import names
 from cvxml.oracle.conform import SAID
@@ -75,6 +75,31 @@ def test_bad_usage_is_one_line_and_code_2(cli: Cli, case: str) -> None:
     answer = cli(*words, *(["--out", "out.json"] if words[:1] == ["solve"] and "--out" not in words else []))
     assert refused(answer), answer
     assert sorted(os.listdir()) == before
+
+
+WORDS = {
+    "solve": ["mlsvm", "data.json"],
+    "check": ["mlsvm", "data.json"],
+    "evaluate": ["mlsvm", "data.json"],
+    "certify": ["s.json"],
+    "data": ["data.json"],
+    "cases": [],
+    "conform": ["true"],
+    "demo": [],
+}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_an_option_with_an_empty_value_is_refused(cli: Cli, command: str) -> None:
+    """It may be a variable of the shell that is not set; without the option, the command would do something else."""
+    solved("mlsvm").save("s.json")
+    parser = _parser([command]).get_default("commands")[command]
+    options = [one.option_strings[-1] for one in parser._actions if one.option_strings and one.nargs != 0]
+    assert options
+    for option in options:
+        for words in ([option, ""], [f"{option}="]):
+            answer = cli(command, *words, *WORDS[command])
+            assert refused(answer), (words, answer)
 
 
 def npy(array: Any) -> bytes:

@@ -246,3 +246,14 @@ def test_the_column_that_a_message_leaves_out_is_the_one_that_it_names(tmp_path:
     assert offered is not None
     X, _ = files.read_table(path, drop=[offered.group(1)])[:2]
     assert X.tolist() == [[1, 3], [4, 6], [7, 9], [1, 3]]
+
+
+@pytest.mark.parametrize("name", ["", "x"])
+def test_an_empty_column_that_is_left_out_is_not_read(name: str, tmp_path: Path) -> None:
+    """For example from a comma at the end of each line."""
+    path = tmp_path / "points.csv"
+    path.write_text(f"a,b,label,{name}\n1.5,2,A,\n1.7,3,B,\n1.1,2,A,\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="empty"):
+        files.read_table(path)
+    X, _ = files.read_table(path, drop=["3"])[:2]
+    assert X.tolist() == [[1.5, 2], [1.7, 3], [1.1, 2]]

@@ -342,6 +342,17 @@ def test_numbers_in_an_array_of_objects_are_labels_as_for_solve(estimator: Any) 
                 np.testing.assert_array_equal(found.predict(X), expected.predict(X))
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "UInt64", "boolean"])
+def test_a_nullable_column_of_labels_keeps_all_classes(dtype: str) -> None:
+    """scikit-learn makes it floats, and two of these integers are one float."""
+    pandas = pytest.importorskip("pandas")
+    X, y = real_data("iris", 30)
+    labels = y > 0 if dtype == "boolean" else 2**53 + y
+    given = pandas.Series(labels.tolist(), dtype=dtype)
+    for learner in (cvxml.RCA(), cvxml.GLML(), cvxml.CrammerSingerSVM()):
+        np.testing.assert_array_equal(learner.fit(X, given).classes_, np.unique(labels))
+
+
 def test_objects_that_are_no_labels_are_refused() -> None:
     X, y = random_data(3, n=24, d=3, classes=2)
     for first in (None, 0.5, np.nan, "a", 2**63, -(2**63) - 1):

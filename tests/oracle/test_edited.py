@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.saved import CLAIMS
 from cvxml.methods import get, names
 from cvxml.methods.plml.weights import objective as weights_objective
-from cvxml.oracle.saved import Recertified, recertify
+from cvxml.oracle.saved import Recertified, _least, recertify
 from tests.edits import Edit, edits, swapped
 
 # lists and numbers in a file that do not follow from its other fields
@@ -35,6 +36,11 @@ STATED = {
 }
 # parameters for larger lists than those of the class's example
 MORE: dict[str, dict[str, Any]] = {"lsml": {"n_quadruplets": 25, "random_state": 3}}
+
+
+def written(content: dict[str, Any], path: Path) -> Path:
+    path.write_text(json.dumps(content))
+    return path
 
 
 class File(NamedTuple):
@@ -357,6 +363,17 @@ def test_an_optimum_is_not_claimed_where_a_stationary_metric_is_proved(tmp_path:
         assert found is not None
         assert found.verdict is Verdict.REFUTED
         assert "CONVERGED" in found.reason
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.5, -0.5, -1.0, -1.5])
+def test_a_gap_below_0_within_rounding_is_no_false_claim(gap: float, tmp_path: Path) -> None:
+    """`solve` may write it, because a gap is rounded. gap: as a share of the rounding error."""
+    whole = recertify(cvxml.load(written(saved("mlsvm").content, tmp_path / "s.json")), "normal").certificate
+    proof = replace(whole, gap=gap * whole.rounding)
+    least = _least(proof, 0.0)
+    for stated, honest in ((proof.gap - proof.rounding, True), (-1e-6 * proof.objective, False)):
+        assert (stated >= least["gap"]) == honest
+        assert (stated / proof.scale >= least["rel_gap"]) == honest
 
 
 @pytest.mark.parametrize("tol", [1e-6, 1e-300])

@@ -194,16 +194,16 @@ def _header(
     return names, bool(names)
 
 
-def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
+def _refuse_empty(rows: list[tuple[int, list[str]]], without: Collection[int]) -> None:
     """Refuse a file with a column that is empty in its first two rows, as with two tabs between all cells.
 
-    rows: these rows, each as its line number and its cells.
+    rows: these rows, each as its line number and its cells. without: the columns that are left out, which may be empty.
     """
     if len(rows) < 2 or len(rows[0][1]) != len(rows[1][1]):
         return
     (line, above), (other, below) = rows
     for column in range(len(above)):
-        if not above[column].strip() and not below[column].strip():
+        if column not in without and not above[column].strip() and not below[column].strip():
             raise Unsettled(
                 f"lines {line} and {other} are empty in column {column + 1}; write one separator, such as one tab, "
                 "between two cells and none at the end, or fill in the cells that are missing"
@@ -340,11 +340,15 @@ def load_csv(
     if not top:
         raise ValueError("all its lines begin with #" if written.comments else "it is empty")
     first, width = top[0], len(top[0][1])
-    _refuse_empty(top)
-    names, is_header = _header(first, written, settled.header, labelled)
+    try:
+        names, is_header = _header(first, written, settled.header, labelled)
+    except ValueError:
+        _refuse_empty(top, ())  # an empty column explains it better
+        raise
     if is_header and settled.header is None:
         _refuse_missing(top, labelled)
     without = left_out(names, width)
+    _refuse_empty(top, without)
     texts: dict[int, list[str]] = {column: [] for column in (*kept(names, width), *without)}
     known: dict[str, str] = {}  # equal texts are stored once, because most labels appear many times
     slips: dict[int, tuple[int, str]] = {}
