@@ -248,6 +248,17 @@ def test_the_column_that_a_message_leaves_out_is_the_one_that_it_names(tmp_path:
     assert X.tolist() == [[1, 3], [4, 6], [7, 9], [1, 3]]
 
 
+def test_a_column_whose_name_stands_twice_is_left_out_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("a,a,b,label\n1,x,2,A\n2,y,1,B\n1,x,3,A\n2.5,x,1,B\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="column 2") as refused:
+        files.read_table(path)
+    offered = re.search(r"--drop (\w+)", str(refused.value))
+    assert offered is not None
+    X, _ = files.read_table(path, drop=[offered.group(1)])[:2]
+    assert X.tolist() == [[1, 2], [2, 1], [1, 3], [2.5, 1]]
+
+
 @pytest.mark.parametrize("name", ["", "x"])
 def test_an_empty_column_that_is_left_out_is_not_read(name: str, tmp_path: Path) -> None:
     """For example from a comma at the end of each line."""

@@ -436,8 +436,10 @@ def not_a_number(
     if labelled:
         called = [names[column].strip() if names else "" for column in columns]
         simple = all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}", each) for each in called)
+        all_names = [each.strip() for each in names]
+        once = all(all_names.count(each) == 1 for each in called)
         what = "the column" if len(columns) == 1 else "columns without numbers"
-        if names:
+        if names and once:
             given = ",".join(called[:5]) if simple else "COLUMN"
         else:
             given = f"{','.join(str(column) for column in columns[:5])} (the first column is 0)"
