@@ -178,21 +178,21 @@ def read(
     .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with or without .gz), the
     labels are a column. A file that can be read in two ways is refused; the message names the option that decides.
 
-    Labels that are whole numbers are int64, unless one has a leading zero or more than 18 digits, or two texts are the
-    same number: 01 and 02 stay text, and so do +1 and 1. Lines above the data that begin with # are comments; a comment
-    with as many cells as the data names the columns.
+    Labels that are whole numbers are int64. They stay text if one of them has a leading zero or more than 18 digits, or
+    if two texts are the same number. For example, 01 and 02 stay text, and +1 and 1 stay text. Lines above the data
+    that begin with # are comments; a comment with as many cells as the data names the columns.
 
     label: the column of the labels: "first", "last", a name in the header, or a number from 0 on, without the index. By
-        default, the first of these that applies: 1. the column named label; 2. the one named labels, class, classes,
-        target or species; 3. the only column of words, unless the last column looks like classes; 4. the last column,
-        if its name is y, or if it looks like classes and the first does not; 5. the first column, if its name is y and
-        only it looks like classes. Otherwise the file is refused. A column looks like classes if it holds whole
-        numbers, two or more different ones, and each occurs at least twice on average.
-    header: "yes" or "no": does the first line hold the names of the columns? By default, a first line without any
-        number is a header, and a first line of numbers is data. But a line of numbers is refused if it counts (0, 1, 2,
-        ...), or is the only line of whole numbers. It is also refused if in every column it is outside the range of
-        the lines below it.
-    index: "yes": the first column numbers or names the rows, and is no feature. "no": it is a feature. By default a
+        default, the first of these that applies. (1) The column named label. (2) The column named labels, class,
+        classes, target or species. (3) The only column of words, unless the last column looks like classes. (4) The
+        last column, if its name is y, or if it looks like classes and the first does not. (5) The first column, if its
+        name is y and only it looks like classes. Otherwise the file is refused. A column looks like classes if it holds
+        whole numbers, two or more different ones, each at least twice on average.
+    header: "yes" or "no": does the first line name the columns? By default, a first line without any number is a
+        header, and a first line of numbers is data. But a line of numbers is refused if it counts (0, 1, 2, ...), or is
+        the only line of whole numbers. It is also refused if in every column it is outside the range of the lines below
+        it.
+    index: "yes": the first column numbers or names the rows, and is no feature. With "no" it is a feature. By default a
         file is refused if its first column may be either. True and False are allowed too, here and for header.
     separator: "comma", "semicolon", "tab" or "space"; default: found from the file.
     decimal: "point" or "comma"; default: either, but not both.

@@ -31,8 +31,9 @@ the stored metric. The stored dual variables bound the gain of the answer's own 
 bounds it from below. A gain of at most 0.5e-6 of the scale is certified, from 1e-5 to 0.5e-2 it is close, and above 0.1
 it is refuted. Between these limits, the verdict is inconclusive. For mlkr there is no step: let F be the objective of
 the stored metric, and g an upper bound of its possible decrease. The interval is [F - g, F]. The bound g, and that of
-an answer, hold only to first order, so no answer is called close. An answer is also refuted if two numbers are large:
-the decrease of its objective on the way to the stored metric is above 1e-5 of the scale, and its bound is above 2e-2.
+an answer, hold only to first order, so no answer is called close. An answer is also refuted if two numbers are large.
+This means: the decrease of its objective on the way to the stored metric is above 1e-5 of the scale, and its bound is
+above 2e-2.
 
 `cvxml.check` can do more: it finds dual variables of its own, names the mistake, and judges other inputs.
 
@@ -127,15 +128,15 @@ M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ). Scale: ||W|
 
 A file of the solver "global" holds a tree. Each branch (i, j, a, b) goes to row a if j is in h*_i and to row b if it
 is not. A set wins if the class of i wins in it. In a leaf, let Y_i be the sum of X_ij over the points j that lie in
-all winning sets that the branches leave for i. Let nu >= 0 be weights of triples (i, j, l): j lies in all these sets, l
-lies in none of them, and the class of l is that of j or of i. Let M = C sum q (sum_{j in h} X_ij - Y_i) -
+all winning sets that the branches leave for i. Let nu >= 0 be weights of triples (i, j, l). Here j lies in all these
+sets, l lies in none of them, and the class of l is that of j or of i. Let M = C sum q (sum_{j in h} X_ij - Y_i) -
 sum nu (X_ij - X_il). For any such nu, and any q >= 0 with sum_h q_ih <= 1, the objective in the leaf is at least
 C sum q Delta - ||P_+(M)||^2 / 4. The least bound of the leaves is the bound for all metrics. All winning sets are
 listed here, so this is for tiny n.
 
-nca is bounded by its convex step too. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or p_i (for
-f), let rows q_i of the simplex make Z = sum c_i (w_ij - q_ij) X_ij psd. Then the step is at least a constant plus
-sum c_i H(q_i). The constant makes the step equal to the objective at the metric. The file has two matrices R and
+nca is bounded by its convex step too. Let p_ij be that of the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or
+p_i (for f). Let rows q_i of the simplex make Z = sum c_i (w_ij - q_ij) X_ij psd. Then the step is at least a constant
+plus sum c_i H(q_i). The constant makes the step equal to the objective at the metric. The file has two matrices R and
 interior (d, d), and a number theta. They give the rows
 q_i = (1 - theta) softmax_j(-<R, X_ij>) + theta softmax_j(-<interior, X_ij>). theta is increased if Z is not psd. If no
 point has two partners and the criterion is g, this bounds the objective of every metric. Scale: the distance of the
@@ -153,7 +154,7 @@ sum of the absolute values of the terms of dF(tA)/dt at t = 1. For the metric 0 
 is judged together with a matrix L L^T of the allowed rank near it.
 
 glml has one Gaussian for each class. At a query, let p_i be the prior of class i times its density, up to a common
-factor, and G_i = g g^T - Sigma_i^-1 with g = Sigma_i^-1 (query - mean_i). Let B be the sum of
+factor. Let G_i = g g^T - Sigma_i^-1 with g = Sigma_i^-1 (query - mean_i). Let B be the sum of
 p_i p_j (p_j - p_i)(G_i - G_j) over i < j, divided by its norm. If B or -B is positive definite, every metric of
 determinant 1 has (tr A^-1 B)^2 at least d u - d u log(u/|y|) + u log|det B| - y^2/4, for dual variables u > 0 and y.
 The scale is then the best such bound. Else the bound is 0, the gap is |tr A^-1 B|, and the scale is ||A^-1||. The

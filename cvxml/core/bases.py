@@ -60,7 +60,7 @@ class ConeFeasibility(Feasibility):
 
     away: the Frobenius distance of A to the combination that is judged.
     beyond: this distance relative to the norm of A. It is measured in the user's units and in units in which every
-        feature spreads over about 1, and the larger value counts.
+        feature spreads over about 1. The larger value counts.
     what: the kind of the allowed metrics, in words, for example "diagonal metric".
     """
 

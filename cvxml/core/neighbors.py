@@ -73,8 +73,8 @@ def k_nearest_by_kernel(
     rows, columns: indices of points, 0 to n - 1. The squared distance of i and j is K_ii + K_jj - 2 K_ij.
 
     The first result holds indices of points (len(rows), k), ordered by distance and then by index, without the point
-    itself. The second is boolean (len(rows),), True if the k-th and the next distance are tied: their squares differ by
-    at most TIE_TOL times the largest K_ii + K_jj over all j in `columns`.
+    itself. The second is boolean (len(rows),): True if the k-th and the next distance are tied. A tie means that their
+    squares differ by at most TIE_TOL times the largest K_ii + K_jj over all j in `columns`.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]

@@ -144,11 +144,12 @@ class Certificate:
     `feasibility` tells how well the metric meets its constraints. `undecided` is a sentence if double precision proves
     nothing for these data, else empty.
 
-    `kind` says what `lower_bound` is a bound for. "global": the objective of every metric, by duality. "enumerated":
-    the objective of every metric, by branch and bound. "stationary": the objective of every metric, but the bound is
-    trivial, such as 0. "subproblem": the objective of the convex step, the convex problem that the method would solve
-    next. `step` holds the certificate of the convex step at the metric, or None. `stationarity` is set for MLKR and
-    NCA, else None. For local metrics, `parts` holds one certificate for each query.
+    `kind` says what `lower_bound` is a bound for. With "global" it is the objective of every metric, by duality. With
+    "enumerated" it is the objective of every metric, by branch and bound. With "stationary" it is the objective of
+    every metric, but the bound is trivial, such as 0. With "subproblem" it is the objective of the convex step, the
+    convex problem that the method would solve next. `step` holds the certificate of the convex step at the metric, or
+    None. `stationarity` is set for MLKR and NCA, else None. For local metrics, `parts` holds one certificate for each
+    query.
 
     Examples
     --------

@@ -33,9 +33,9 @@ def from_tuples(tuples: ArrayLike, y: ArrayLike | None = None) -> tuple[FloatArr
     `cvxml.ITML().fit(X, **given)`.
 
     tuples: (t, k, d), t tuples of k points with d features.
-    k = 2: pairs. k = 3: triplets, where the first point should be nearer to the second than to the third. k = 4:
-    quadruplets, where the first two points should be nearer to each other than the last two. metric-learn has the same
-    order.
+    For k = 2, they are pairs. For k = 3, they are triplets: the first point should be nearer to the second than to the
+    third. For k = 4, they are quadruplets: the first two points should be nearer to each other than the last two. The
+    package metric-learn has the same order.
     y: (t,), +1 for similar pairs and -1 for dissimilar pairs; None for triplets and quadruplets.
 
     Returns X and a dict of one keyword argument.

@@ -131,8 +131,9 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 class Learner(MetricEstimator):
     """A transformer that learns its metric with `cvxml.solve`; `_method` is the id of the method.
 
-    Parameters of the estimator with the name of a parameter of the method are passed to the method. solver, tol and
-    max_iter are those of `cvxml.solve`. warm_start: True to start from the solution of the earlier fit, if it fits.
+    Parameters of the estimator with the name of a parameter of the method are passed to the method. The parameters
+    solver, tol and max_iter are those of `cvxml.solve`. warm_start: True to start from the solution of the earlier fit,
+    if it fits.
 
     Three class attributes are texts for the docstring of the class: `_says` describes parameters, `_attributes` is the
     section on attributes, and `_example` is the example.

@@ -5,8 +5,8 @@
 """Lesson: h* and h^ of gerrymandering, and the errors of the printed greedy algorithm (Trivedi et al. 2014).
 
 A marimo notebook. For a query, h* is the set of k neighbours with the smallest cost (sum of squared distances) among
-those in which the class of the query wins the vote. h^ is the set with the largest loss minus cost. The reader moves
-the query and compares the printed algorithms with exact ones.
+those in which the class of the query wins the vote. The set h^ has the largest loss minus cost. The reader moves the
+query and compares the printed algorithms with exact ones.
 """
 
 import marimo

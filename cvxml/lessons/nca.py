@@ -5,8 +5,8 @@
 """Lesson: NCA's f and g, the scale of A, the convex case and infinity (Goldberger et al. 2004).
 
 A marimo notebook. f is the expected number of points that pick a neighbour of their class, and g is the log likelihood
-of these picks. The reader changes the scale and the directions of the metric Q = A^T A, and sees a case in which -g is
-convex, and data for which no metric attains the optimum.
+of these picks. The reader changes the scale and the directions of the metric Q = A^T A. Further examples are a case in
+which -g is convex, and data for which no metric attains the optimum.
 """
 
 import marimo

@@ -285,8 +285,9 @@ def _delta(product: Any) -> float:
 def evaluate(given: Instance, A: FloatArray) -> dict[str, Any]:
     """Intermediate values at A (d, d), by name.
 
-    objective; S and D (d, d); tr_AS and tr_AinvD; ASA (d, d), equal to D at the optimum for t = 1/2; gradient (d, d),
-    S - A^-1 D A^-1, of the objective for t = 1/2. tr_AinvD and gradient are NaN if A is singular.
+    objective; S and D (d, d); tr_AS and tr_AinvD; ASA (d, d); gradient (d, d). At the optimum for t = 1/2, ASA is
+    equal to D. The gradient S - A^-1 D A^-1 is that of the objective for t = 1/2. Both tr_AinvD and gradient are NaN if
+    A is singular.
     """
     S, D = sums(given.X, given.pairs, given.mu, given.prior)
     regular = np.linalg.slogdet(A)[0] > 0

@@ -198,8 +198,8 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
     objective; D_ld; quadruplets (q, 4) and their weights, near and far distances (not squared) and residuals (q,);
-    violated, the number of positive residuals; s (q,), the residuals divided by the near distances, which is the "s" of
-    `dual` at the optimum; gradient (d, d), NaN if M is singular.
+    violated, the number of positive residuals; s (q,); gradient (d, d). The gradient is NaN if M is singular. The
+    vector s has the residuals divided by the near distances. It is the "s" of `dual` at the optimum.
     """
     near = np.array([_distance(p.X, M, a, b) for a, b in p.quadruplets[:, :2].tolist()])
     far = np.array([_distance(p.X, M, c, e) for c, e in p.quadruplets[:, 2:].tolist()])

@@ -2,9 +2,9 @@
 
 A chunklet is a set of points that are known to have the same, possibly unknown, class. For the n points x_ji of the
 chunklets j = 1..k with means m_j, the problem is
-    min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1,
-with ||x||_B^2 = x^T B x and the determinant |B|. We add alpha tr B, which is not in the paper (alpha = 0 by default).
-This adds alpha to the diagonal of the covariance C within chunklets. The solution is |C|^(1/d) C^-1. Only the
+    min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1.
+Here ||x||_B^2 = x^T B x, and |B| is the determinant. We add alpha tr B, which is not in the paper (alpha = 0 by
+default). This adds alpha to the diagonal of the covariance C within chunklets. The solution is |C|^(1/d) C^-1. Only the
 constraint determines the size of B, and other programs return C^-1. So a metric is judged after scaling it to
 determinant 1.
 
@@ -250,8 +250,9 @@ def objective(given: Instance, M: FloatArray) -> float:
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
-    objective, at B; B = M / |M|^(1/d) (d, d), NaN if M is singular; log_det of M; D (n,), squared distances under M of
-    the points from the means of their chunklets, NaN outside of chunklets; C (d, d) including alpha I; means (k, d).
+    objective, at B; B = M / |M|^(1/d) (d, d), NaN if M is singular; log_det of M; D (n,); C (d, d) including alpha I;
+    means (k, d). The entries of D are the squared distances under M of the points from the means of their chunklets,
+    and NaN outside of chunklets.
     """
     X, d = given.X, given.X.shape[1]
     means = np.array([X[given.chunklets == j].mean(axis=0) for j in range(given.chunklets.max() + 1)])

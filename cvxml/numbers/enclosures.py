@@ -5,7 +5,7 @@ enclosure of its exact result, so a formula written with these operations needs 
 
 Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 2), with a safety margin:
 - One operation is given an error of EPS |result| + UNDERFLOW. IEEE arithmetic only has errors up to half of EPS, and
-  underflow has an error below UNDERFLOW. The other half of EPS covers the rounding of a constant to its nearest float.
+  underflow has an error below UNDERFLOW. The other half of EPS covers rounding a constant to its nearest float.
 - A call of exp, log, expm1 or log1p is given the relative error WIDER = 8 EPS. Those of numpy have at most 4 EPS, or 4
   units in the last place.
 - A radius is a sum of products of numbers >= 0, and it is rounded too. So it is multiplied by UP, slightly above 1.

@@ -480,9 +480,9 @@ def least_eigenvalue(Z: FloatArray) -> float:
 
     -inf if no bound is found, inf if r = 0.
 
-    s is a number slightly below the computed eigenvalue. If the Cholesky decomposition of Z - s I succeeds in floats,
-    every eigenvalue of Z is at least s minus an error of order r eps (trace(Z - s I) + |s|). See S. Rump, Verification
-    of positive definiteness, BIT 46, 2006.
+    s is a number slightly below the computed eigenvalue. Suppose that the Cholesky decomposition of Z - s I succeeds in
+    floats. Then every eigenvalue of Z is at least s minus an error of order r eps (trace(Z - s I) + |s|). See S. Rump,
+    Verification of positive definiteness, BIT 46, 2006.
     """
     r = len(Z)
     if r == 0:

@@ -55,8 +55,8 @@ def like(x: Any, constant: Any, rounded: int = 0) -> Any:
     """Return `constant`, a float, a fraction or an array of them, as numbers of the kind of x.
 
     rounded: the number of roundings between the exact constant and its float; each adds EPS |constant| to the radius of
-        an enclosure. 0 is enough for a constant that was rounded once, if a whole loss is multiplied by it: the error
-        bound of a multiplication leaves room for one more rounding (enclosures.py).
+        an enclosure. The number 0 is enough for a constant that was rounded once, if a whole loss is multiplied by it.
+        The error bound of a multiplication leaves room for one more rounding (enclosures.py).
     """
     if is_exact(x):
         return _rational(constant) if np.ndim(constant) == 0 else _exact_array(constant)

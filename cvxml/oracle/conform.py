@@ -1,6 +1,6 @@
 """Run a foreign program over the golden cases and judge its answers.
 
-The program gets one question, as JSON, on its standard input and answers with one JSON object on its standard output:
+The program gets one question, as JSON, on its standard input. It answers with one JSON object on its standard output:
     {"metric": [[...]]}  or  {"components": [[...]]}    a solution; "objective" beside it is judged too
     {"status": "not attained"}                          no metric is optimal
     {"answer": {...}}                                   the numbers of a part

@@ -97,8 +97,9 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
 
     Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`. In a file without dual
     variables, the first derivatives must prove that the metric is stationary.
-    Refuted: the metric is not feasible; or the data contradict an objective, a status or lists in the file; or the file
-    claims a lower bound larger than the recomputed one, or a gap, rel_gap, stationarity or radius that is smaller.
+    Refuted: the metric is not feasible, or the data contradict an objective, a status or lists in the file. Also
+    refuted: the file claims a lower bound larger than the recomputed one, or a gap, rel_gap, stationarity or radius
+    that is smaller.
     Inconclusive: otherwise.
 
     tol: relative to the scale of the problem: a number, "strict", "normal" or "loose". exact: compute the bound in
@@ -359,8 +360,8 @@ def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tu
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
     """Return a sentence on a value in the file that the data contradict; empty if there is no such value.
 
-    A lower bound may be smaller than the recomputed one, and a gap, rel_gap, stationarity or radius may be larger: the
-    file then claims less than the proof shows. proof: the recomputed certificate.
+    A lower bound may be smaller than the recomputed one, and a gap, rel_gap, stationarity or radius may be larger. Then
+    the file claims less than the proof shows. proof: the recomputed certificate.
 
     claimed: {name: value} of the results in the file. slack: how much values may differ on another machine, beyond
     rounding.

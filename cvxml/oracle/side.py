@@ -122,7 +122,8 @@ def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]
 
     `shares` lists [k, logarithm of a, a] for each point k with a positive dual variable a in the softmax of i. The last
     entry is the logarithm of the sum of exponentials in the loss of i at the metric, each divided by the largest one.
-    "over" is a common denominator of the dual variables and of the weights 1 / (n_c - 1), for classes of n_c points.
+    The number "over" is a common denominator of the dual variables and of the weights 1 / (n_c - 1), for classes of n_c
+    points.
     """
     rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
@@ -159,9 +160,9 @@ def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for the convex step of gerrymandering at the metric.
 
-    A set is a list of k neighbours of a point. "latent" has for each point the set h* that the step keeps fixed: the
-    best neighbours that let its class win the vote. "prices" has an entry [i, list of [set, dual variable]] for each
-    point i. Only sets with a positive dual variable are listed, and only points with such a set.
+    A set is a list of k neighbours of a point. The list "latent" has for each point the set h* that the step keeps
+    fixed: the best neighbours that let its class win the vote. The list "prices" has an entry [i, list of [set, dual
+    variable]] for each point i. Only sets with a positive dual variable are listed, and only points with such a set.
     """
     family, duals, latent = exact_step(p, saved.metric, saved.dual)
     over, whole = _over(duals)
@@ -303,8 +304,8 @@ def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArr
     """Return the entries for a metric that is a combination of given rank-one matrices, A = sum_k w_k b_k b_k^T.
 
     "weights" has the w_k as floats. For the method of Schultz and Joachims, a second matrix N = sum_k z_k b_k b_k^T
-    with b_k^T N b_k >= b_k^T G b_k for all k proves the lower bound. "paid" has the z_k as integers over "paid_over".
-    X: the points. G: the sum of the dual variables times their matrices, as weights on pairs of points.
+    with b_k^T N b_k >= b_k^T G b_k for all k proves the lower bound. The list "paid" has the z_k as integers over
+    "paid_over". X: the points. G: the sum of the dual variables times their matrices, as weights on pairs of points.
     """
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):

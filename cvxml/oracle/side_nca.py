@@ -10,14 +10,14 @@ of point i. The entries of i are
 
 with lesser and share over 2^WHOLE, and the logarithms z, v and z_k over 2^DIGITS:
 
-- lesser is below c_i w_ik for k in the class of i. For other k it is below p_ik for criterion f, because 1 minus the
-  sum of these numbers is an upper bound U of p_i; it is 0 for g.
+- lesser is below c_i w_ik for k in the class of i. For other k it is 0 for criterion g. For criterion f it is below
+  p_ik, because 1 minus the sum of these numbers is an upper bound U of p_i.
 - share is c_i q_ik up to rounding. The shares of i have the same sum as `lesser` over the class of i.
 - z is at least the logarithm of the sum of exponentials in a softmax, each divided by the largest one. For f it is the
   softmax p_ik over all other points, for g the softmax w_ik over the class of i.
-- v is for f at least log(1 / U). For g it is at least log(1 / p_i), where numerator and denominator of p_i are each
-  divided by their largest term.
-- z_k is at least log(share + 1 - sum of `lesser` over all k), and 0 if the share is 0.
+- v is for f at least log(1 / U). For g it is at least log(1 / p_i). Numerator and denominator of p_i are each divided
+  by their largest term.
+- z_k is at least log(share + 1 - sum of `lesser` over all k). It is 0 if the share is 0.
 """
 
 from __future__ import annotations

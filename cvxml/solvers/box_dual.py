@@ -195,7 +195,7 @@ class Boxed:
     """A run of the solver of cone_dual.py on the dual problem `dual`.
 
     It begins at the point with the smallest dual objective among three: a = 0, a = high (or low where high is 0), and
-    `start`, which holds dual variables for each loss of the family, if they are known.
+    `start`. If dual variables are known, `start` holds them for each loss of the family.
     """
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):

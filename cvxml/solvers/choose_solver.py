@@ -1,10 +1,9 @@
 """Choose the solver that fits the regularizer and the losses of a problem, and run it.
 
-Two kinds of problems are solved:
-- hinges plus one of these regularizers: <C, M>, lam/2 ||M||^2, or, for metrics M = sum_k w_k b_k b_k^T of given vectors
-  b_k, the sum of the weights w_k or the squared norm of M.
-- a budget: the smallest squared distance over given pairs is maximized, and the sum of the squared distances over
-  similar pairs is at most 1.
+Two kinds of problems are solved. The first has hinges plus a regularizer, <C, M> or lam/2 ||M||^2. For metrics
+M = sum_k w_k b_k b_k^T of given vectors b_k, the regularizer may also be the sum of the weights w_k or the squared norm
+of M. The second has a budget. The smallest squared distance over given pairs is maximized, and the sum of the squared
+distances over similar pairs is at most 1.
 
 Solvers rescale the points, and give no proof. A certificate proves the gap. It is computed after every step if the
 solver does not estimate its gap, else when this estimate is at most the tolerance.

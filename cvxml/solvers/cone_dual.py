@@ -217,7 +217,7 @@ class OwnMetric(At):
     """A feasible v with any psd metric M, instead of P_+(G) / lam.
 
     Near the optimum, an interior-point method has M and v with a small gap. The gap of P_+(G) / lam and v is often far
-    larger: if the dual objective of v has the error e, P_+(G) may have an error of about the square root of e.
+    larger. If the dual objective of v has the error e, P_+(G) may have an error of about the square root of e.
     """
 
     def __init__(self, dual: ConeDual, v: FloatArray, M: FloatArray):

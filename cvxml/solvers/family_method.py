@@ -121,8 +121,7 @@ class FamilyMethod(ConvexMethod[Given]):
         """An interval that contains the optimum, in exact arithmetic, from the dual variables as they are stored.
 
         They are only moved into the domain of the loss. No multiple or mixture is searched. root: (d, r), a matrix R
-        with R R^T near M. hint: data from floating-point arithmetic that make the proof of the lower bound easier, if
-        known.
+        with R R^T near M. hint: data from floats that make the proof of the lower bound easier, if known.
         """
         duals = in_domain(self.member(given), self.read(given, dual))
         return interval(self.member(given, Fraction), M, duals, root, hint=hint)

@@ -1,7 +1,7 @@
 """Solver for <C, M> plus hinges on triplets (i, j, l): it prepares the problem for multipliers.py and factor_start.py.
 
 C = sum_p w_p X_p is psd. The pairs p = (i, j) are points with their targets, the w_p > 0 are weights, and
-X_p = (x_i - x_j)(x_i - x_j)^T. r is the number of directions in which C is positive beyond rounding. `Multipliers`
+X_p = (x_i - x_j)(x_i - x_j)^T. The number r counts the directions in which C is positive beyond rounding. `Multipliers`
 (Newton's method) and `FactorStart` (L-BFGS for a metric of low rank) solve for a metric M (r, r) in these directions.
 
 A row is one triplet, with the value v = D_il - D_ij of squared distances. With few directions, the solver begins with a

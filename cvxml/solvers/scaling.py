@@ -9,8 +9,8 @@ To first order, this is the following equation, with the matrix K that `target` 
 
     dS + W^-1 dA W^-1 = R^-T K R^-1.
 
-If the regularizer is lam/2 ||A||^2, then the equations for dA have the matrix lam I + W^-1 (x) W^-1 + B^T B, where (x)
-is the Kronecker product and B comes from the losses. The first two terms are diagonal in the eigenbasis Q of W.
+If the regularizer is lam/2 ||A||^2, then the equations for dA have the matrix lam I + W^-1 (x) W^-1 + B^T B. Here (x)
+is the Kronecker product, and B comes from the losses. The first two terms are diagonal in the eigenbasis Q of W.
 Coordinates are scaled so that this diagonal is I. `rows` and `right` give B and the right side in these coordinates,
 and `back` returns dA.
 """

@@ -66,8 +66,8 @@ def _text_columns(
 ) -> set[int]:
     """Return the columns of a CSV file that may hold the labels; `load_csv` keeps their cells as text.
 
-    These are column 0, the first and the last column that are neither index nor left out, columns with a usual name of
-    labels, and those that `label` may mean. width: the number of columns.
+    These are column 0, and the first and the last column that are neither index nor left out. Further ones are columns
+    with a usual name of labels, and those that `label` may mean. width: the number of columns.
     """
     named = [column for column, name in enumerate(names) if name.strip().lower() in (*SURE, *LIKELY, "y")]
     columns = range(bool(index), width)

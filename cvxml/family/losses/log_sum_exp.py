@@ -29,8 +29,9 @@ FAINT = 1e-280
 class LogSumExp(Loss):
     """phi(v) = sum over groups of c log sum_k exp(-v_k), where k runs over the rows of the group that are in `among`.
 
-    There are g groups of n rows. v (g n,) and the dual variables (g n,) list all rows, group by group. c (g,) > 0 is a
-    constant of each group. among (g, n) is True for the rows in the sum; the others have the dual variable 0.
+    There are g groups of n rows. The values v (g n,) and the dual variables (g n,) list all rows, group by group. The
+    numbers c (g,) > 0 are a constant of each group. The mask among (g, n) is True for the rows in the sum; the others
+    have the dual variable 0.
     """
 
     c: Any  # (g,) > 0

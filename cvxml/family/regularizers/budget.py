@@ -1,9 +1,9 @@
 """A budget: R(M) = 0 where the sum of the squared distances of similar pairs is at most 1, else inf.
 
 This sum is <S, M>, S = sum of (x_i - x_j)(x_i - x_j)^T over similar pairs. G is the matrix that belongs to the dual
-variables. lambda_max is the smallest number l >= 0 with l S - G psd: the largest eigenvalue of G relative to S, or 0 if
-all eigenvalues are negative. r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by 0. A view is the points
-under a metric: it gives distances with error bounds.
+variables. The number lambda_max is the smallest l >= 0 with l S - G psd. It is the largest eigenvalue of G relative to
+S, or 0 if all eigenvalues are negative. The bound is r(G) = -lambda_max (base.py). P_+ replaces negative eigenvalues by
+0. A view is the points under a metric: it gives distances with error bounds.
 """
 
 from __future__ import annotations

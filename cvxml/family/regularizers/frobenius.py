@@ -1,7 +1,8 @@
 """The regularizer R(M) = lam/2 ||M||^2 in Frobenius norm.
 
 G is the matrix that belongs to the dual variables, and r(G) <= R(M) - <M, G> for every psd M (base.py).
-r(G) = -||P_+(G)||^2 / (2 lam), attained at M = P_+(G) / lam. P_+ replaces negative eigenvalues by 0. The excess is
+The bound is r(G) = -||P_+(G)||^2 / (2 lam), attained at M = P_+(G) / lam. P_+ replaces negative eigenvalues by 0. The
+excess is
     lam/2 ||M - P_+(G)/lam||^2 + <M, P_+(-G)>.
 By strong convexity, a metric with a given gap is within sqrt(2 gap / lam) of the optimum.
 

@@ -17,9 +17,9 @@ the prior. Then
 
     R = D_ld(K, I + E),        r = log det(I + E) + log det((I + E)^-1 - C^T G C).
 
-These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. ||E|| < 1/2 proves that
-the prior is positive definite. For M and P - G, a matrix that bounds all rounding in K or in Z takes the place of E
-(definite.py). A ball is a number with a proved error bound.
+These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. The inequality ||E|| <
+1/2 proves that the prior is positive definite. For M and P - G, a matrix that bounds all rounding in K or in Z takes
+the place of E (definite.py). A ball is a number with a proved error bound.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ features, found by exact ranks.
 A row of A is free if it is 0 or negligible (`INVISIBLE` in rank.py), and used otherwise. There are two kinds of steps.
 A change of the used rows may have the length max(|A|, 1); it decreases F by at most g = max(|A|, 1) |dF/dA|, to first
 order in A. If fewer than m rows are used, a free row may become a row of that length; it decreases F by at most a
-number h, to first order in Q. Both at once, with this length in total, decrease F by at most 5/4 of the larger of g and
-h: by g c + h s^2 with c^2 + s^2 = 1.
+number h, to first order in Q. Both at once, with this length in total, decrease F by at most g c + h s^2 with c^2 + s^2
+= 1. This is at most 5/4 of the larger of g and h.
 """
 
 from __future__ import annotations

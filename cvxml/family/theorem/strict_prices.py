@@ -1,8 +1,8 @@
 """Make dual variables feasible by mixing them with strict ones, if the domain contains no multiples (log sum exp).
 
 The regularizer is <C, M>. Let G(a) = sum_t a_t V_t (theorem.py). Dual variables a are feasible if C - G(a) is psd, and
-strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and its matrix
-C - G is (1 - t) (C - G(a0)) + t (C - G(a)). This matrix is positive definite up to some largest t.
+strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain. Its matrix C - G
+is (1 - t) (C - G(a0)) + t (C - G(a)). This matrix is positive definite up to some largest t.
 
 Strict dual variables are found without a solver, if possible. Let the columns of T be coordinates in which C is close
 to the identity. At a multiple of the metric T T^T, the loss has the slopes p = -grad phi, which are dual variables in

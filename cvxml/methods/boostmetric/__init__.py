@@ -14,10 +14,10 @@ positive margin <X, H_t>. Then a tiny v such as 1e-7 is below v*, and the result
 of rounds.
 
 Dual and bound: any feasible dual variables u_t give a lower bound, by the theorem of family/theorem. The regularizer is
-v tr X (family/regularizers/trace.py), and the loss is the log sum exp of all triplets. u_t is the share of triplet t: u
-lies in the simplex, and is feasible if v I - sum_t u_t H_t is psd. It is strictly feasible if this matrix is positive
-definite. Scale, the number that gaps are relative to: the objective in nats, and at least 1. The objective is not
-strongly convex, so there is no radius.
+v tr X (family/regularizers/trace.py), and the loss is the log sum exp of all triplets. The share of triplet t is u_t.
+The vector u lies in the simplex, and is feasible if v I - sum_t u_t H_t is psd. It is strictly feasible if this matrix
+is positive definite. Scale, the number that gaps are relative to: the objective in nats, and at least 1. The objective
+is not strongly convex, so there is no radius.
 
 Reference: C. Shen, J. Kim, L. Wang, A. van den Hengel, Positive semidefinite metric learning with boosting, NIPS 2009;
 Positive semidefinite metric learning using boosting-like algorithms, JMLR 13, 2012. The printed equations were not

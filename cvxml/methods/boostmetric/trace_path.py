@@ -10,8 +10,8 @@ A step from a metric G G^T leads to M = G (I + dX) G^T, with a symmetric dX. The
     gradient   charge' T - sum p_t G^T H_t G
     Hessian    sum p_t h_t h_t^T - (sum p_t h_t) (sum p_t h_t)^T + charge'' svec(T) svec(T)^T
 
-with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G). charge' and charge'' are the derivatives of `charge`
-at tr M. svec(T) is the upper triangle of T as a vector, with the entries off the diagonal times sqrt 2.
+with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G). Here charge' and charge'' are the derivatives of
+`charge` at tr M. The vector svec(T) is the upper triangle of T, with the entries off the diagonal times sqrt 2.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Repair. y and u are replaced by 0 if the sign of y is not the sign s, or if u is
 
 Radius, for definite B. A* is the optimum. Let r = |tr M B| / (D |det B|^(1/D)). The eigenvalues m of M relative to the
 optimum have mean r and product 1, so sum (m - 1 - log m) = D (r - 1). The eigenvalues of A relative to A* are 1/m.
-Hence, with a > 1 the root of 1/a - 1 + log a = D (r - 1):   ||A - A*|| <= (a - 1) ||A*||_2, the spectral norm on the
+Let a > 1 be the root of 1/a - 1 + log a = D (r - 1). Then ||A - A*|| <= (a - 1) ||A*||_2, with the spectral norm on the
 right.
 
 The metric must have determinant 1: its scale |A|^(1/D) must be 1 up to 1e-6. Objective and gap are those of the metric

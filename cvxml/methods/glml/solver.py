@@ -11,7 +11,8 @@ by its norm. Dividing the densities by the largest density is not enough: with a
 With two classes B is T_12 (G_1 - G_2), and A(B) = A(-B): the direction is G_1 - G_2, and no density is needed. If
 p_1 = p_2, the printed B is 0 and every metric is optimal. We take the limit G_1 - G_2, and `equal` is True.
 
-**The closed form**, (13) of 2018. B has eigenvalues L+ > 0 (d+ of them) and L- < 0 (d- of them), eigenvectors U+, U-:
+**The closed form**, (13) of 2018. B has eigenvalues L+ > 0 (d+ of them) and L- < 0 (d- of them), with
+eigenvectors U+ and U-. The metric is
     A = beta [U+ U-] diag(d+ L+, -d- L-) [U+ U-]^T,       beta such that |A| = 1.
 The cases of B:
     definite     all eigenvalues have one sign: A, proportional to B or -B, is the unique optimum

@@ -4,9 +4,9 @@ Problem, with slack variables, over psd A and xi with one entry for each pair:
 
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D.
 
-D_ld is the log det divergence; for diagonal matrices it is a sum over the pairs. d_A is the squared distance of a pair.
-xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound squared distances. Every line of `problem` is
-as other papers quote it; the paper itself was not at hand.
+D_ld is the log det divergence; for diagonal matrices it is a sum over the pairs. The squared distance of a pair is d_A.
+Its bound xi_0 is u for similar pairs S and l for dissimilar pairs D. Every line of `problem` is as other papers quote
+it; the paper itself was not at hand.
 
 instance.py has the checked inputs, percentiles.py the percentiles of distances for u and l, misreadings.py the mistakes
 that `check` recognises, and projections.py Algorithm 1 of the paper.

@@ -74,9 +74,10 @@ def instance(
 ) -> Instance:
     """Check the inputs and factorize K. Raises ValueError for bad input, and if K overflows or is zero.
 
-    X (n, d), y (n,) labels, lam > 0. neighborhood: "knn" for the n_neighbors nearest points of any class, "per-class"
-    for the n_neighbors nearest of the class and as many of the other classes. neighbors: explicit lists in place of
-    these, one for each point. kernel: "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default 1/d.
+    X (n, d), y (n,) labels, lam > 0. neighborhood: "knn" for the n_neighbors nearest points of any class. The choice
+    "per-class" takes the n_neighbors nearest of the class and as many of the other classes. neighbors: explicit lists
+    in place of these, one for each point. The kernel is "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default
+    1/d.
     """
     points = check_X(X)
     check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of all pairs of {len(points)} points")

@@ -241,7 +241,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         """The interval from the lower bound to the objective at phi = M (n, n), in rational arithmetic.
 
         The dual variables are used as they are stored, without a scaling. root: R (n, r) with R R^T near phi. hint: the
-        matrix C (n, r) of exact.py, which the lower bound uses. Both are computed by default.
+        matrix C (n, r) of exact.py. The lower bound uses it. Both are computed by default.
         """
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 

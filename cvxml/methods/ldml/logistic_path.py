@@ -18,8 +18,8 @@ feasible if sum t alpha X is psd, and strict if it is positive definite. If b is
 No metric attains the infimum in two cases.
 - A dissimilar pair differs outside the span of the similar differences; rational arithmetic decides this. Some
   direction moves the pair apart at no cost. The dual variable of the pair must be 0.
-- b is free, and some metric separates the pairs: in it, no similar pair is farther than a dissimilar pair, and not all
-  pairs are equally far. Then a larger multiple of this metric, with b between the two kinds, is always better.
+- b is free, and some metric separates the pairs. In this metric, no similar pair is farther than a dissimilar pair, and
+  not all pairs are equally far. Then a larger multiple of this metric, with b between the two kinds, is always better.
 Suppose that these two cases are excluded. If b is given, or if no metric makes all pairs equally far, the minimizers
 are bounded, and strict dual variables exist. Then the dual variables of a metric near the central path are strict. If b
 is free and a metric makes all pairs equally far, the infimum need not be attained (docs/ldml.md).

@@ -23,8 +23,8 @@ def objective(given: Instance, M: FloatArray) -> float:
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
-    objective; T (d, r), the matrix of the embedding (embedding.py) with the range of M; l (d,), all eigenvalues of
-    S_b v = l S_w v in descending order; S_w and S_b (d, d); A (n, n), the affinities.
+    objective; T (d, r); l (d,); S_w and S_b (d, d); A (n, n), the affinities. T is the matrix of the embedding
+    (embedding.py) with the range of M. The vector l has all eigenvalues of S_b v = l S_w v in descending order.
     """
     S_w, S_b = scatters(given.X, given.y, given.k, given.alpha)
     T = axes(S_w, M, given.r)

@@ -2,9 +2,9 @@
 
 Problem, as commonly quoted (we did not compare it with the print line by line)
     min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ].
-p_A(.|i) is the softmax of -D_A(i, k) over k != i, with the squared distance D_A, and p0(.|i) is uniform over the other
-points of the class of i. Every line of `problem` is literal. Like the paper, it drops the entropy of p0, which is
-constant.
+Here p_A(.|i) is the softmax of -D_A(i, k) over k != i, with the squared distance D_A. The distribution p0(.|i) is
+uniform over the other points of the class of i. Every line of `problem` is literal. Like the paper, it drops the
+entropy of p0, which is constant.
 The quotations leave two details open. They call p0 "uniform" without a constant; the constant of a distribution is
 1 / (n_c - 1) for a class of size n_c. A point that is alone in its class has no p0. We leave it out of the sum over i,
 and keep it as a possible neighbour k of other points.
@@ -376,8 +376,8 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
     metric have the size of the metric, or the size 1 if the metric is smaller, in coordinates of unit covariance. The
     function returns inf if there are too many points or features, or if the metric is not symmetric.
 
-    kind: "plain" has distances in place of squared distances, and the result is inf unless the metric is psd. "no_cone"
-    has no constraint A psd, and the result is inf if the metric is psd.
+    kind: "plain" has distances in place of squared distances, and the result is inf unless the metric is psd. The kind
+    "no_cone" has no constraint A psd, and the result is inf if the metric is psd.
     """
 
     def left(question: Question) -> float:

@@ -1,7 +1,7 @@
 """MCML over all pairs of points, by their labels: certificate and solver without a table of n x n dual variables.
 
     f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
-D are the squared distances in M, and i runs over the points that are not alone in their class. Let
+Here D_ij are the squared distances in M. The index i runs over the points that are not alone in their class. Let
 X_ij = (x_i - x_j)(x_i - x_j)^T, and C = sum_ij p0(j|i) X_ij. Here p0(.|i) is uniform over the other points j of the
 class of i. So f is <C, M> plus the logarithms. Dual variables are distributions p_i over k != i. If C - G is psd for
 G = sum_ik p_ik X_ik, the sum of their entropies is a lower bound of f (theorem.py).

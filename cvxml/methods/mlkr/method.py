@@ -144,10 +144,11 @@ class MLKR(StationaryMethod[Instance]):
     ) -> Found:
         """Search for a stationary metric by descents from one or more starts, and return the best result.
 
-        init: a name, components (m, d), or a list of both. "pca": the principal components; "identity": the unit matrix
-        (m, d); "random": normal entries, drawn with the seed random_state. "auto" is "identity" if m is at least the
-        rank of the points, else "pca". A named start is normalised to |A|^2 = m and multiplied by the power of 2 with
-        the smallest F. If `start` is given, its metric replaces `init`. solver: not used.
+        init: a name, components (m, d), or a list of both. The name "pca" stands for the principal components,
+        "identity" for the unit matrix (m, d), and "random" for normal entries, drawn with the seed random_state. The
+        name "auto" is "identity" if m is at least the rank of the points, else "pca". A named start is normalised to
+        |A|^2 = m and multiplied by the power of 2 with the smallest F. If `start` is given, its metric replaces `init`.
+        solver: not used.
         """
         return search(given, init, random_state, tol, max_iter, start, callback)
 

@@ -112,8 +112,8 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     """The dual of the problem.
 
-    Variables: "q" (n, n - 1), for each point i one entry for each other point k; and "w", for each point one entry for
-    each point with a larger target, then one for each point with a smaller target.
+    The variable "q" (n, n - 1) has for each point i one entry for each other point k. The variable "w" has for each
+    point one entry for each point with a larger target, then one for each point with a smaller target.
     """
     n, d = X.shape
     at = [tangents(X, y, Q0, i) for i in range(n)]

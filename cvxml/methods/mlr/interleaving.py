@@ -126,8 +126,8 @@ def _mean(D: FloatArray, where: Any) -> FloatArray:
 def _worst_of(part: Alike, D: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """The worst rankings of the m queries in `part`, at squared distances D (Q, n) of all points from all queries.
 
-    Returns their values (m,), their orders (m, n - 1), and a size (m,) to which the rounding errors are in proportion:
-    the mean distance of the relevant points plus that of the irrelevant points.
+    Returns their values (m,), their orders (m, n - 1), and a size (m,) to which the rounding errors are in proportion.
+    The size is the mean distance of the relevant points plus that of the irrelevant points.
     """
     (m, P), N, rows = part.plus.shape, part.minus.shape[1], np.arange(len(part.place))
     plus, near = _nearest_first(part.plus, D[part.place])

@@ -2,8 +2,9 @@
 
     min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy]),    v_qy = <W, psi(q, y*) - psi(q, y)>
 
-There are n queries q. y runs over all rankings of the points other than q, y* has all relevant points first, and psi
-are the features of a ranking (methods/mlr/__init__.py). v_qy is a weighted sum of squared distances (ranking_rows.py).
+There are n queries q. The rankings y are all rankings of the points other than q. The ranking y* has all relevant
+points first, and psi are the features of a ranking (methods/mlr/__init__.py). The value v_qy is a weighted sum of
+squared distances (ranking_rows.py).
 
 A dual has "price" (m,), the dual variables of m rankings, and "rankings" (m, number of points): in each row a query,
 then all other points in the order of the ranking. A certificate lists the rankings with a positive dual variable and

@@ -4,11 +4,11 @@ The row of a ranking y of a query q has the value
 
     v = <M, psi(q, y*) - psi(q, y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
 
-Query q has P relevant points i and N irrelevant points j, and y swaps i and j if j comes first. y* swaps no pair, and
-psi are the features of a ranking (methods/mlr/__init__.py). D_qi is the squared distance in M. n is the number of
-points, m the number of rankings in a list, and Q the number of queries. There are too many rankings to list. A list
-with the worst rankings at a metric has the same objective there as all rankings. Dual variables of a list are dual
-variables of all rankings, with 0 for the others.
+Query q has P relevant points i and N irrelevant points j, and y swaps i and j if j comes first. The ranking y* swaps no
+pair, and psi are the features of a ranking (methods/mlr/__init__.py). D_qi is the squared distance in M. n is the
+number of points, m the number of rankings in a list, and Q the number of queries. There are too many rankings to list.
+A list with the worst rankings at a metric has the same objective there as all rankings. Dual variables of a list are
+dual variables of all rankings, with 0 for the others.
 """
 
 from __future__ import annotations

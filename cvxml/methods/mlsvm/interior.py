@@ -157,8 +157,9 @@ class NeighborRows(Rows):
     def _levels(self, for_hi: FloatArray, for_lo: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the steps of hi and lo (rows,), from one linear system of two equations for each row.
 
-        The equations are (tu + t) hi - t lo = for_hi and (tw + t) lo - t hi = for_lo. tu is the sum of the quotients
-        u / slack over the impostors of the row, tw the sum of w / slack over its targets, and t is the quotient r / xi.
+        The equations are (tu + t) hi - t lo = for_hi and (tw + t) lo - t hi = for_lo. Here tu is the sum of the
+        quotients u / slack over the impostors of the row, and tw the sum of w / slack over its targets. The number t is
+        the quotient r / xi.
         """
         t = self.theta_r
         determinant = self.tu * self.tw + t * (self.tu + self.tw)

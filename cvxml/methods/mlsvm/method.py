@@ -123,13 +123,13 @@ class MLSVM(FamilyMethod[Instance]):
         """Return intermediates at M (d, d) by the paper's names, and one step of Algorithm 1 from M at iteration `t`.
 
         objective; targets, impostors (one list for each point) and their squared distances in M: target_distances,
-        impostor_distances; usable: the number of usable points; ties: the number of points with a tie at the boundary
-        of the neighbourhood.
+        impostor_distances. The value usable is the number of usable points, and ties the number of points with a tie at
+        the boundary of the neighbourhood.
 
-        active_impostor and active_target: the indices of x- and x+, the nearest impostor and the furthest target in M,
-        -1 if the constraint is vacuous. xi (n,); violated: the points with xi > 0; subgradient (d, d); eta = 1/(lam
-        (t+1)). A_third, A_two_thirds, A_next (d, d): after the subgradient step, then projected to the psd cone, then
-        scaled into the ball of radius 1/sqrt(lam).
+        active_impostor and active_target: the indices of x- and x+, the nearest impostor and the furthest target in M.
+        They are -1 if the constraint is vacuous. xi (n,); violated: the points with xi > 0; subgradient (d, d); eta =
+        1/(lam (t+1)). A_third, A_two_thirds, A_next (d, d): after the subgradient step, then projected to the psd cone,
+        then scaled into the ball of radius 1/sqrt(lam).
         """
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 

@@ -1,7 +1,7 @@
 """The duals of four misreadings of problem (2), the problem of MLSVM, in cvxpy. misreadings.py bounds a gap with them.
 
-The misreadings: "no_cone" minimizes over all symmetric A, "squared" has squared slacks, "once" counts off-diagonal
-entries once in ||A||^2, and "mean" takes the mean of a point's targets in place of the furthest.
+The misreading "no_cone" minimizes over all symmetric A, and "squared" has squared slacks. The misreading "once" counts
+off-diagonal entries once in ||A||^2, and "mean" takes the mean of a point's targets in place of the furthest.
 """
 
 from __future__ import annotations

@@ -76,8 +76,9 @@ def neighborhood_of(
 ) -> Neighborhood:
     """Return the neighbourhoods of all n points, for X (n, d) and class codes y (n,).
 
-    neighborhood: "knn" takes the `n_neighbors` nearest points of any class, as in the paper. "per-class" takes the
-    `n_neighbors` nearest points of the same class, and the `n_neighbors` nearest points of all other classes together.
+    neighborhood: "knn" takes the `n_neighbors` nearest points of any class, as in the paper. The choice "per-class"
+    takes the `n_neighbors` nearest points of the same class, and the `n_neighbors` nearest points of all other classes
+    together.
 
     neighbors: explicit lists, which take precedence. names: the classes, for messages. nearest_of(rows, columns, k):
     replaces Euclidean distances, for example by those of a kernel. It returns the k nearest of the points `columns` for
@@ -155,8 +156,8 @@ def instance(
     """Return the checked inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,): labels of any type. lam > 0: weight of the regularizer. neighborhood: "knn" takes the n_neighbors
-    nearest points of any class, "per-class" n_neighbors points of the same class and as many of other classes.
-    neighbors: explicit lists in place of these.
+    nearest points of any class. The choice "per-class" takes n_neighbors points of the same class and as many of other
+    classes. neighbors: explicit lists in place of these.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))

@@ -1,8 +1,8 @@
 """How MLSVM is solved: its compact dual, in floats, by gradient steps, Newton steps and an interior-point method.
 
 There is one row for each usable point i = rows[r] (a point with both impostors and targets), padded to the longest
-neighbourhood. v[r, k] >= 0 is the dual variable u_ij or w_il of the neighbour J[r, k]. sign[r, k] is +1 for an
-impostor, -1 for a target and 0 for padding. With X_ij = (x_i - x_j)(x_i - x_j)^T the compact dual is
+neighbourhood. The number v[r, k] >= 0 is the dual variable u_ij or w_il of the neighbour J[r, k]. Its sign[r, k] is +1
+for an impostor, -1 for a target and 0 for padding. With X_ij = (x_i - x_j)(x_i - x_j)^T the compact dual is
 
     minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),    G = sum sign v X_ij,    each row in { v >= 0, sum u = sum w <= 1/n }
 

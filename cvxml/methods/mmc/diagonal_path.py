@@ -2,9 +2,9 @@
 
     min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,    F_tk = (x_i - x_j)_k^2 / S_kk for the pair of row t.
 
-Rows t are the dissimilar pairs i, j. S_kk is the sum of (x_i - x_j)_k^2 over the similar pairs. a_k / S_kk is the
-weight of feature k, before the metric is divided by its use of the budget (budget_path.py). z (d,) are the dual
-variables of a >= 0. On the path, z is the gradient of the objective, and a_k z_k = rho for all k, with a number rho > 0
+Rows t are the dissimilar pairs i, j. Let S_kk be the sum of (x_i - x_j)_k^2 over the similar pairs. The weight of
+feature k is a_k / S_kk, before the metric is divided by its use of the budget (budget_path.py). The dual variables of a
+>= 0 are z (d,). On the path, z is the gradient of the objective, and a_k z_k = rho for all k, with a number rho > 0
 that tends to 0.
 
 If each a_k changes to a_k (1 + u_k), D_t changes relatively by at most max |u_k|. So the third derivative of the

@@ -3,8 +3,8 @@
 A ball is an interval that is proved to contain a real number. The metric is V = M M^T, which is psd for every M. M is
 computed in floating point (core/integer_matrices.py), or given. The objective is -f = -sum_i p_i, or
 -g = -sum_i log p_i. Squared distances are integers times a power of two. Balls are p_ij (the softmax of minus the
-squared distances over j != i), p_i = sum_j s_ij p_ij with the similarity s_ij, w_ij = s_ij p_ij / p_i, and c_i (1 for
-g, p_i for f). Let
+squared distances over j != i) and p_i = sum_j s_ij p_ij with the similarity s_ij. Further balls are w_ij = s_ij p_ij /
+p_i, and c_i (1 for g, p_i for f). Let
 
     q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),   X_ik = (x_i - x_k)(x_i - x_k)^T,
 
@@ -87,8 +87,8 @@ class Shares(NamedTuple):
 
     root (d, r): M. D (n, n): integers; the squared distances are D 2^unit. found: the `Row` of each usable point.
 
-    mixture: the rows q. It is None if no theta makes Z positive definite, or if the sum over the usable i of
-    c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ] is not proved positive.
+    mixture: the rows q. It is None if no theta makes Z positive definite. It is also None if the sum over the usable i
+    of c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ] is not proved positive.
     """
 
     root: FloatArray  # M (d, r)

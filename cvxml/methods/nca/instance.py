@@ -1,8 +1,8 @@
 """The checked data of NCA: points, the similarity s_ij of pairs (by classes or given), the rank, and the criterion.
 
 A partner of a point i is a point j with s_ij > 0. A point is usable if it has a partner. With classes, s_ij is 1 for
-two points of the same class. p_ij is the probability that i picks j as its neighbour, a softmax of minus the squared
-distances, and p_i = sum_j s_ij p_ij. The objective to minimise is -f = -sum_i p_i or -g = -sum_i log p_i.
+two points of the same class. The probability that i picks j as its neighbour is p_ij, a softmax of minus the squared
+distances. Let p_i = sum_j s_ij p_ij. The objective to minimise is -f = -sum_i p_i or -g = -sum_i log p_i.
 
 `by_target` and `by_known_class` make a similarity for regression, and for labels that are partly unknown.
 """

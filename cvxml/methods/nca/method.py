@@ -149,8 +149,9 @@ class NCA(StationaryMethod[Instance]):
         """Return the intermediates by the note's names. Raises ValueError if M is not psd of rank at most n_components.
 
         A (m, d): a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
-        those returned here. p_ij (n, n): the probability that i picks j. w_ij = s_ij p_ij / p_i (n, n); p_i (n,); f; g;
-        objective. gradient_f, gradient_g (m, d): in A, as printed. gradient_Q (d, d): that of the objective in Q.
+        those returned here. The probability that i picks j is p_ij (n, n). Further values: w_ij = s_ij p_ij / p_i (n,
+        n); p_i (n,); f; g; objective. The gradients in A, as printed, are gradient_f and gradient_g (m, d). The
+        gradient of the objective in Q is gradient_Q (d, d).
 
         scale_derivative: the derivative of the objective at c A with respect to c, at c = 1. nearest (n,): the nearest
         other point. continuous_cost: the cost that the note prints for real labels. t is not used.
@@ -184,8 +185,8 @@ class NCA(StationaryMethod[Instance]):
     ) -> Found:
         """Return a stationary metric, the best of one or more starts; the optimum if the problem is convex.
 
-        solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). "clarabel" and "scs" solve a sequence of
-        convex steps in cvxpy (CCCP), for small n and without a limit of the rank.
+        solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). With "clarabel" and "scs", a sequence of
+        convex steps is solved in cvxpy (CCCP). This is for small n, and without a limit of the rank.
         tol: the largest gap of the convex step at the metric, relative to the scale (certify.py). If the rank is
         limited, the problem is not convex, and tol limits the gradient times max(|A|, 1) instead.
         max_iter: iterations from each start. init: the starts; if `start` is given, its metric replaces them.

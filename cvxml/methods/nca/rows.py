@@ -137,8 +137,8 @@ class Points:
     def log_p_i(self) -> tuple[FloatArray, FloatArray]:
         """log p_i (b,), and bounds of the errors.
 
-        If all positive s_k are equal to s, p_i = s / (1 + x), where x is the sum of p_k over the k with s_k = 0,
-        divided by the sum over the partners.
+        If all positive s_k are equal to s, p_i = s / (1 + x). Here x is the sum of p_k over the k with s_k = 0, divided
+        by the sum over the partners.
         """
         log_own, of_own = self.own
         of = self.all[1] + of_own + 8 * EPS * np.abs(log_own)

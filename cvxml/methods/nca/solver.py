@@ -7,8 +7,9 @@ descent (descent.py) from each start, takes the run with the best metric, and lo
 Its dual variables come from descents too, as for solver="fast".
 
 All runs work in coordinates where the points have unit covariance, called "the coordinates" here. There a metric is
-A^T A with A (m, r), r the rank of the points. "At infinity" means that F improves toward a limit along the multiples t
-A as t grows, or that adding more of some direction always improves F. Then no metric attains the supremum of f or g.
+A^T A with A (m, r), r the rank of the points. The words "at infinity" mean that F improves toward a limit along the
+multiples t A as t grows, or that adding more of some direction always improves F. Then no metric attains the supremum
+of f or g.
 """
 
 from __future__ import annotations
@@ -204,9 +205,9 @@ def _start(at: Solver, init: Any, random_state: int) -> NamedStart:
 def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
     """Return the start A (m, d) with this name, one of `STARTS`.
 
-    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". "likelihood" gives the A of
-    "auto"; its steps for g follow in `_start`. random_state: the seed of "random". Raises ValueError if the name is
-    unknown, or if the start has fewer than m directions.
+    The name "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity". The name
+    "likelihood" gives the A of "auto"; its steps for g follow in `_start`. random_state: the seed of "random". Raises
+    ValueError if the name is unknown, or if the start has fewer than m directions.
     """
     most = min(p.X.shape)
     if name not in STARTS:
@@ -445,9 +446,9 @@ class Solver:
     def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
         """Return the dual variables "R" and "interior" of the convex step at Q = A^T A.
 
-        The argument R is a root: R^T R nearly minimizes the step, and the dual variable "R" is this metric. "interior"
-        is the metric that minimizes the step with a slightly smaller matrix T (descent.py). Then its matrix Z
-        (certify.py) is positive definite. Several sizes of T are tried, until one pair of dual variables proves a gap
+        The argument R is a root: R^T R nearly minimizes the step, and the dual variable "R" is this metric. The matrix
+        "interior" is the metric that minimizes the step with a slightly smaller matrix T (descent.py). Then its matrix
+        Z (certify.py) is positive definite. Several sizes of T are tried, until one pair of dual variables proves a gap
         of `SHARE` * tol times the scale. The pair with the least gap is returned.
         """
         step = self.pairs.hold(A)
@@ -466,9 +467,9 @@ class Solver:
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
         """Return a metric that is not worse than Q, and dual variables of the convex step at Q.
 
-        The dual variables belong to the given Q, not to the returned metric. "R" and "interior" are both Q if the rank
-        is limited, if the supremum is at infinity, or if the descent or the step is interrupted or runs out of time.
-        early: stop after a hundred iterations.
+        The dual variables belong to the given Q, not to the returned metric. Both "R" and "interior" are Q if the rank
+        is limited, or if the supremum is at infinity. They are also Q if the descent or the step is interrupted or runs
+        out of time. early: stop after a hundred iterations.
         """
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
@@ -493,8 +494,8 @@ class Solver:
         """Return an A that nearly minimizes a convex step, by a descent of at most `STEP_ITERATIONS` iterations.
 
         step: the step sum_i c_i log sum_{k != i} e^-D_ik + <T, A^T A>, given by its constants c_i and T (r, r)
-        (descent.py). The descent starts at A. It stops when a change of A as large as A itself, or as large as 1 if |A|
-        < 1, changes the step by at most tol <T, A^T A> to first order.
+        (descent.py). The descent starts at A. It stops when a change of A of the length max(|A|, 1) changes the step by
+        at most tol <T, A^T A> to first order.
         """
 
         def enough(point: Iterate) -> bool:

@@ -91,8 +91,9 @@ def instance(
     """Check the inputs, and compute the anchors and weights that are missing. Raises ValueError for bad input.
 
     X (n, d). y (n,): labels. They give the triplets, with n_neighbors targets and n_neighbors impostors for each point,
-    unless `triplets` (t, 3) are given. alpha1, alpha2: in the problem of the metrics, the weights of the norms and of
-    the pairs. lam1, lam2: in the problem of the weights, the factors of the distances to anchors and of the graph term.
+    unless `triplets` (t, 3) are given. In the problem of the metrics, alpha1 and alpha2 are the weights of the norms
+    and of the pairs. In the problem of the weights, lam1 and lam2 are the factors of the distances to anchors and of
+    the graph term.
 
     anchors (m, d): default k-means with n_anchors means and the seed random_state. weights (n, m): default optimal.
     similarity (n, n): default 1 for neighbours in the graph of the graph_neighbors nearest points.

@@ -257,8 +257,8 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediate values at M (d, d), by name.
 
     objective; S (d, d); tr_SM; log_det; off, the sum of |M_ij| for i != j; zeros, the number of these M_ij that are 0;
-    inverse (d, d) of M, NaN if M is singular. At the optimum, the inverse has the diagonal of S and its other entries
-    are within lam of S.
+    inverse (d, d) of M. The inverse is NaN if M is singular. At the optimum, the inverse has the diagonal of S and its
+    other entries are within lam of S.
 
     gap_if_feasible: tr S M + lam off - d, the gap if the inverse has these two properties.
     """

@@ -1,14 +1,14 @@
 """Algorithms 1 to 3 of Trivedi et al. 2014, as printed and corrected, for comparison with the solver.
 
 Point i has sets h of k neighbours. S(i, h) is minus the sum of the squared distances from i to the members of h at the
-metric W, and Delta(i, h) is the loss of the majority vote of h. h* is the winning set with the largest S: the class of
-i has more votes than any other. h^ is the set with the largest S + Delta. Psi_{i, h} is the matrix with S(i, h) = <W,
-Psi_{i, h}>. The objective F is ||W||^2 plus C times the sum of (S + Delta)(i, h^) - S(i, h*) over the n points. R is
-the number of classes.
+metric W. The loss of the majority vote of h is Delta(i, h). In a winning set, the class of i has more votes than any
+other. The winning set with the largest S is h*, and the set with the largest S + Delta is h^. Psi_{i, h} is the matrix
+with S(i, h) = <W, Psi_{i, h}>. The objective F is ||W||^2 plus C times the sum of (S + Delta)(i, h^) - S(i, h*) over
+the n points. R is the number of classes.
 
 Algorithms 2 and 3, `targeted` and `loss_augmented`, take a greedy set for a target class, or the best over all target
 classes. The target must lead every other class by at least tau votes: tau = 1 forbids a tie for most votes, tau = 0
-allows it. n* is the smallest number of votes that makes this possible. The greedy set takes the n* nearest points of
+allows it. The smallest number of votes that makes this possible is n*. The greedy set takes the n* nearest points of
 the target class. Then, one after another, it takes the nearest point that lets no class overtake the target. It does
 not try more votes for the target, which may allow cheaper points of other classes. It can miss the optimum if and only
 if R >= 3 and k >= 2 n* + 2 - tau. The search of inference.py is exact.

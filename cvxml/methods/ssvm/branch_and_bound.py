@@ -3,7 +3,7 @@
 A set of k neighbours of point i is a winning set if the class of i has more votes than any other. Its cost is the sum
 of its squared distances to i, and h*_i is the cheapest winning set at the metric W. With the loss L_i of point i
 (enumeration.py), F(W) = ||W||^2 + C sum_i L_i. If the set h*_i is fixed for each point, F is replaced by the objective
-of a convex step of CCCP. min F is the least optimum of these steps over all choices of the sets.
+of a convex step of CCCP. The minimum of F is the least optimum of these steps over all choices of the sets.
 
 Nodes. A node of the tree settles for some pairs (i, j) whether j is in h*_i. `known` (n, n) records this: known[i, j]
 is IN, OUT or OPEN. `Relaxation` computes a lower bound of F over all W that agree with a node. Each metric of a
@@ -11,8 +11,8 @@ relaxation is also a candidate for the optimum. CCCP improves a candidate that i
 
 Branching. `Search` takes the node of least bound first. A node is closed if its bound is high enough, or if it has no
 OPEN pair. Otherwise the node gets two children: one has j in h*_i, the other does not. To choose i and j, `Search`
-takes for each point the cheapest winning set that agrees with the node, at the metric of the relaxation. i is the point
-with the largest cost of the open members of this set, times sum_h q_ih (the dual variables of L_i). j is the farthest
+takes for each point the cheapest winning set that agrees with the node, at the metric of the relaxation. Point i has
+the largest cost of the open members of this set, times sum_h q_ih (the dual variables of L_i). Point j is the farthest
 open member.
 
 The result is the tree, with dual variables for each leaf. tree.py computes the bounds again from them, so no proof

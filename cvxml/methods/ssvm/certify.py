@@ -1,17 +1,18 @@
 """The certificate of a metric W for gerrymandering: its objective F, and a lower bound of its convex step.
 
 D_ij is a squared distance at W, h a set of k neighbours of point i, and Delta_ih the loss of its vote (enumeration.py).
-h*_i is the set with the least sum of D_ij that lets the class of i win with more votes than any other. The worst set of
-i has the largest Delta_ih - sum_{j in h} D_ij. P_+ replaces negative eigenvalues by 0. The convex step of CCCP at W
-fixes h*_i:
+Among the sets that let the class of i win with more votes than any other, h*_i has the least sum of D_ij. The worst
+set of i has the largest Delta_ih - sum_{j in h} D_ij. P_+ replaces negative eigenvalues by 0. The convex step of
+CCCP at W fixes h*_i:
 
     min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
 
 Here known_i is h*_i. For h = h*_i, Delta_ih = v_ih = 0, so the maximum is not negative, and the dual variable of this
 set does not change the bound. The step is a `Family` (family/theorem/theorem.py), a regularizer with losses on rows
 v_ih. The theorem in that file gives its lower bound from any dual variables a_ih, its gap, and the rounding error. The
-a_ih of a point sum to at most C, and the rest of C is on h*_i. Files store the weights q = a / C. tree.py uses the same
-rows for a leaf of its tree: there known_i holds the settled members of h*_i, and exchanges have dual variables too.
+a_ih of a point sum to at most C, and the rest of C is on h*_i. Files store the weights q = a / C. The file tree.py uses
+the same rows for a leaf of its tree: there known_i holds the settled members of h*_i, and exchanges have dual variables
+too.
 
 The sets are too many to list. The rows are those of a few sets, with the worst set of each point at W among them. So
 the objective at W with these rows is the objective with all sets. Dual variables of these rows are feasible for all

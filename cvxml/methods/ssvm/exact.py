@@ -56,9 +56,9 @@ def exact_interval(
     judged in place of W: that of `inferred`.
 
     root (d, r): M with M M^T near W. dual: "q" (m,), weights of sets, and "q_index" (m, 1 + k), a point and its set for
-    each. Let X_ij = (x_i - x_j)(x_i - x_j)^T, and let G be the sum over these sets of C q_ih (sum_{j in h} X_ij -
-    sum_{j in h*_i} X_ij). psd (d, r): L with L L^T near P_+(-G), where P_+ replaces negative eigenvalues by 0. By
-    default root and psd are computed here.
+    each. Let X_ij = (x_i - x_j)(x_i - x_j)^T. Let G be the sum over these sets of C q_ih (sum_{j in h} X_ij - sum_{j in
+    h*_i} X_ij). psd (d, r): L with L L^T near P_+(-G). P_+ replaces negative eigenvalues by 0. By default root and psd
+    are computed here.
 
     Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes among the classes.
     """

@@ -1,9 +1,9 @@
 """The tree of a global optimum with fractions, for the verified checker (validation/verified/Cases.v).
 
-The verified checker is a program; Coq has checked the proof that its verdicts are right. tree.py describes the tree,
-its leaves, and the lower bound of a leaf from dual variables q of sets and nu of exchanges. The numbers C q and nu of
-each leaf are rounded down here to multiples of a power of two. So they stay feasible, and the bound of the leaf is
-lower by about 2^-60 of its size.
+The verified checker is a program; Coq has checked the proof that its verdicts are right. The file tree.py describes the
+tree, its leaves, and the lower bound of a leaf from dual variables q of sets and nu of exchanges. The numbers C q and
+nu of each leaf are rounded down here to multiples of a power of two. So they stay feasible, and the bound of the leaf
+is lower by about 2^-60 of its size.
 
 For W = 0, `duals_at_zero` of certify.py may find dual variables that prove, in fractions, that the bound of a leaf is
 F. If it finds them for every leaf, they take the place of the rounded ones.

@@ -3,7 +3,7 @@
 The symbols are those of enumeration.py. R is the number of classes. In a set of k neighbours, #c is the number of votes
 for class c. The class of i wins if it has more votes than any other class. The cost of a set is the sum of the squared
 distances of its members; S is minus the cost. Delta is the loss of the vote, the largest Lam(y_i, r) over the classes r
-tied for most votes. h*_i is the cheapest set that the class of i wins, and h^_i the set with the largest S + Delta.
+tied for most votes. The cheapest set that the class of i wins is h*_i, and h^_i is the set with the largest S + Delta.
 F(W) = ||W||^2 + C sum_i L_i, where L_i is the largest S + Delta plus the cost of h*_i.
 
 Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau = 0,
@@ -310,7 +310,7 @@ def best_scale(p: Instance, at: Point) -> float:
     """Return the s >= 0 that minimises F(s W), for the W of `at`; 1 if ||W||^2 is below 1e-290.
 
     F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s.
-    cost_ir is the cost at W of the cheapest set with r tied for most votes, and own_i is the cost at W of h*_i.
+    Here cost_ir is the cost at W of the cheapest set with r tied for most votes, and own_i is the cost at W of h*_i.
     Bisection finds the piece, and the minimum on it has a closed form.
     """
     if at.norm2 < 1e-290:

@@ -146,10 +146,10 @@ class SSVM(StationaryMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """The intermediates at M by the paper's names, and a full-batch step of Algorithm 1 at iteration `t`.
 
-        objective: F. S of a set is minus the sum of its squared distances, and Delta the loss of its vote. h_star,
-        h_hat (n, k): the set h*_i, and the set h^_i with the largest S + Delta (inference.py). S_star, S_hat (n,):
-        their S. Delta (n,): of h_hat. L (n,): the losses. Psi_star, Psi_hat (d, d): the sums of -(x_i - x_j)(x_i -
-        x_j)^T over i and j in the set. subgradient (d, d): of F. eta = 1/(2 (t+1)). W_half, W_next (d, d): after the
+        objective: F. S of a set is minus the sum of its squared distances, and Delta the loss of its vote. The values
+        h_star, h_hat (n, k) are the set h*_i, and the set h^_i with the largest S + Delta (inference.py). S_star, S_hat
+        (n,): their S. Delta (n,): of h_hat. L (n,): the losses. Psi_star, Psi_hat (d, d): the sums of -(x_i - x_j)(x_i
+        - x_j)^T over i and j in the set. subgradient (d, d): of F. eta = 1/(2 (t+1)). W_half, W_next (d, d): after the
         subgradient step, and then projected to the psd cone.
         """
         return evaluate_metric(given, M, t)
@@ -178,7 +178,7 @@ class SSVM(StationaryMethod[Instance]):
         """The interval that contains the optimum of the convex step at M, in rational arithmetic, from given matrices.
 
         A file may store the matrices, so that another machine finds the same interval. root (d, r): R with R R^T near
-        M. hint (d, r): L with L L^T near P_+(-G), where P_+ replaces negative eigenvalues by 0, and G is defined in
+        M. hint (d, r): L with L L^T near P_+(-G). P_+ replaces negative eigenvalues by 0, and G is defined in
         `exact_interval` of exact.py. Raises ValueError as `exact` does.
         """
         from cvxml.methods.ssvm.exact import exact_interval
@@ -199,9 +199,9 @@ class SSVM(StationaryMethod[Instance]):
     ) -> Found:
         """A stationary metric, the best of one or more starts, or the global optimum.
 
-        solver: "fast" (step.py). "clarabel" or "scs" solve each step literally, by constraint generation through cvxpy
-        (small n). "global" is branch and bound, for n of about 10 to 20: it proves a metric optimal to tol * ||W||^2,
-        or gives the gap when the time is up.
+        solver: "fast" (step.py). With "clarabel" or "scs", each step is solved literally, by constraint generation
+        through cvxpy (small n). With "global", branch and bound is used, for n of about 10 to 20. It proves a metric
+        optimal to tol * ||W||^2, or gives the gap when the time is up.
 
         tol: without "global", a run of CCCP ends at a metric W if its convex step can gain at most tol * ||W||^2.
         max_iter: CCCP steps from each start. init: the starts; if `start` is given, its metric replaces them. callback:

@@ -2,8 +2,8 @@
 
 A misreading is another problem, which an implementation solves in place of (10): min ||W||^2 + C sum_i L_i over psd W.
 Here L_i = max_h [S_W(i, h) + Delta(i, h)] - S_W(i, h*_i). S_W is minus the sum of the squared distances from i to the k
-members of h, and Delta is the loss of the vote of h (enumeration.py). h*_i is the set with the largest S_W that lets
-the class of i win. The max over h is called the first maximum, and S_W(i, h*_i) the second. A `Question` holds the
+members of h, and Delta is the loss of the vote of h (enumeration.py). The set h*_i has the largest S_W among those that
+let the class of i win. The max over h is called the first maximum, and S_W(i, h*_i) the second. A `Question` holds the
 metric that `check` refuted, with its data and parameters. A misreading may explain this metric if the relative gap of
 the metric in it is small.
 

@@ -1,11 +1,11 @@
 """A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), stated in three ways, its dual, and the best F.
 
 The problem is to minimise F(W) = ||W||^2 + C sum_i L_i over psd W (10). By (5) and (6), L_i is the maximum over all
-sets h of S_W(i, h) + Delta(y_i, h), minus the maximum of S_W(i, h) over the sets that y_i wins. h is a set of k
-neighbours of i, S_W minus the sum of their squared distances to i, and Delta the loss of their vote (enumeration.py).
-The first maximum is convex, and minus the second is concave. The concave-convex procedure fixes the set h*_i of the
-second maximum at the current W. The step is then convex. Its objective is at least F, and equals F at the W that gave
-h*. So a step never increases F.
+sets h of S_W(i, h) + Delta(y_i, h), minus the maximum of S_W(i, h) over the sets that y_i wins. Here h is a set of k
+neighbours of i, S_W is minus the sum of their squared distances to i, and Delta is the loss of their vote
+(enumeration.py). The first maximum is convex, and minus the second is concave. The concave-convex procedure fixes the
+set h*_i of the second maximum at the current W. The step is then convex. Its objective is at least F, and equals F at
+the W that gave h*. So a step never increases F.
 
 In the cvxpy problems, t_i is an upper bound of the first maximum. A row is a constraint on t_i. The row of a set h is
 
@@ -22,8 +22,8 @@ which leaves ties out, so its loss is no upper bound.) The paper names CCCP and 
         sum_{j in r} z_j = m,   sum_{j not in r} z_j = k - m,   sum_{j in c} z_j <= m  for c != r,   0 <= z_j <= 1.
     D_j is the squared distance of i and j. z_j = 1 means that j is in the set. The sums run over nested or disjoint
     sets of points. So the matrix of this linear program is totally unimodular, and the program has an integral optimum.
-    (With m as another variable it would not have one: m could be fractional.) In the cvxpy problem, the maximum is
-    replaced by its dual, with variables u, v free and w, s >= 0. If no z satisfies the constraints, the row is left
+    With m as another variable it would not have one, because m could be fractional. In the cvxpy problem, the maximum
+    is replaced by its dual, with variables u, v free and w, s >= 0. If no z satisfies the constraints, the row is left
     out. For m = k, a set has points of r only. Then the row has no v and no w, and s only for the points of r.
 `best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
 `dual`        max C sum q_ih Delta(y_i, h) - 1/4 ||P_+(-G)||^2 over q_i in the simplex over the sets of i, with

@@ -153,8 +153,8 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
 def notes_on(found: Found, certificate: Certificate, at_zero: Callable[[], float]) -> list[str]:
     """Return the notes for the user on a solution that CCCP found.
 
-    They say that F is not convex, repeat the notes of `found`, and say if the data have little influence because C is
-    small. certificate: that of the solution. at_zero: computes F of W = 0; it is called only if it is needed.
+    They say that F is not convex, and repeat the notes of `found`. They also say if the data have little influence
+    because C is small. certificate: that of the solution. at_zero: computes F of W = 0; called only if needed.
     """
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]

@@ -287,9 +287,9 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 def stored(tree: IntArray, leaves: Sequence[tuple[int, Leaf]], k: int) -> Dual:
     """Return the dual of a tree by name: "tree" (rows, 4), and the multipliers of its leaves.
 
-    The multipliers are "q" (m,) on sets and "nu" (e,) on exchanges. "q_index" (m, 2 + k) has the row of the leaf, a
-    point and its set; "nu_index" (e, 4) has the row of the leaf and an exchange. leaves: the row and the multipliers of
-    each leaf. k: the number of members of a set.
+    The multipliers are "q" (m,) on sets and "nu" (e,) on exchanges. The array "q_index" (m, 2 + k) has the row of the
+    leaf, a point and its set. The array "nu_index" (e, 4) has the row of the leaf and an exchange. leaves: the row and
+    the multipliers of each leaf. k: the number of members of a set.
     """
     sets = [np.column_stack([np.full(len(leaf.sets), row), leaf.sets]) for row, leaf in leaves]
     exchanges = [np.column_stack([np.full(len(leaf.exchanges), row), leaf.exchanges]) for row, leaf in leaves]
