@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.clock import limited
 from cvxml.core.digits import enough_digits
-from cvxml.core.inputs import check_choice, check_count, check_positive
+from cvxml.core.inputs import check_callback, check_choice, check_count, check_positive
 from cvxml.core.literal import free_weights, label, values_of, with_weights
 from cvxml.core.memory import check_literal, enough_memory
 from cvxml.core.method import ConvexMethod, Method
@@ -101,8 +101,7 @@ def solve(
     check_choice(solver, "solver", of.SOLVERS)
     if max_iter is not None:
         check_count(max_iter, "max_iter")
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be a function of a Step, got {type(callback).__name__}")
+    check_callback(callback)
     refuse_tuples(X, of.PARAMETERS)
     seconds = math.inf if time_limit is None else check_positive(time_limit, "time_limit")
     with (

@@ -3150,7 +3150,8 @@ class GLML(Problem):
 def weighted_sum(G, logs):
     """A positive multiple of sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j), and the largest error of an entry.
 
-    G: a list with the matrix G_i of each class. logs: the log p_i of the classes, up to a constant.
+    G: a list with the matrix G_i of each class. logs: the log p_i of the classes, up to a constant. All numbers are
+    fractions.
     """
     pairs = [sorted(pair, key=logs.__getitem__) for pair in itertools.combinations(range(len(G)), 2)]
     sizes = [logs[a] + 2 * logs[b] for a, b in pairs]

@@ -95,6 +95,12 @@ def _refuse_mixed(values: list[Any]) -> None:
         )
 
 
+def check_callback(callback: Any) -> None:
+    """Raise ValueError if `callback` is neither None nor a function."""
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be a function of a Step, got {type(callback).__name__}")
+
+
 def check_bool(value: Any, name: str) -> bool:
     """Return `value` if it is True or False, also of numpy. Raises ValueError otherwise."""
     if not isinstance(value, (bool, np.bool_)):

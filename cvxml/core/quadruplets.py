@@ -167,8 +167,12 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
         raise ValueError(
             f"weights must be one number for each of {count} quadruplets, got shape {given.shape}"
         )
-    if not (np.isfinite(given).all() and given.min() >= 0 and 1e-300 < given.max() < 1e300):
+    if not (np.isfinite(given).all() and given.min() >= 0 and given.max() > 0):
         raise ValueError("weights must be finite and not negative, and one of them greater than 0")
+    if not 1e-300 < given.max() < 1e300:
+        raise ValueError(
+            f"the largest of the weights must be between 1e-300 and 1e300, got {given.max():.3g}; multiply them"
+        )
     if losses == SUM and given.max() > HEAVIEST:
         raise ValueError(
             f"weights must be at most {HEAVIEST:g} if losses is {SUM!r}, the largest is {given.max():g}"

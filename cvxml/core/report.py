@@ -231,7 +231,10 @@ class Report:
                 "votes to compare"
             )
         if not self.feasibility.feasible:
-            raise ValueError("the metric is not feasible, so there are no votes to compare")
+            raise ValueError(
+                "the metric is not feasible for this method, so its nearest neighbours are not compared with those of "
+                "the optimum"
+            )
         if self.claim == "stationary":
             raise ValueError(
                 f"the problem of {self.method} is not convex, so no distance to an optimum is proved, and no votes can "

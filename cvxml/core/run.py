@@ -69,7 +69,7 @@ class Watch:
         self.look()
 
     def look(self, _: Step | None = None) -> None:
-        """Check the time only; the step is not passed on."""
+        """End the algorithm if its time limit is over, as Ctrl-C would. The step is not passed on to the user."""
         self.deadline.look()
 
     def named(self, found: Found) -> Found:

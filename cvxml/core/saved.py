@@ -212,7 +212,10 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     if any(given.ndim != 1 or given.dtype != np.int64 for given in (counts, flat)):
         raise ValueError("neighbors and neighbor_counts are not lists of integers of 8 bytes (int64)")
     if len(counts) not in (0, *arrays["y"].shape[:1]) or (len(counts) + len(flat)) * 64 > MAX_BYTES:
-        raise ValueError(f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors")
+        raise ValueError(
+            f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors for {len(arrays['y'])} points; a file "
+            "of cvxml has one count for each point, or none"
+        )
     if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
         raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")
     if counts.sum() != len(flat):

@@ -16,7 +16,9 @@ def inverted(A: Any) -> Any:
     try:
         return A.inv()
     except ZeroDivisionError as error:
-        raise TooFewBits("a matrix is too close to singular to be inverted with a proof") from error
+        raise TooFewBits(
+            "a matrix is too close to singular: its inverse has no proved error bound at this precision"
+        ) from error
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:

@@ -48,10 +48,13 @@ def count(counts: Any) -> int:
     return counts.count() if isinstance(counts, OtherClasses) else int(np.count_nonzero(counts))
 
 
-def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[IntArray, int]:
+def nearest_of_class(
+    X: FloatArray, codes: IntArray, k: int, names: list[str], instead: str = "targets"
+) -> tuple[IntArray, int]:
     """Return pairs (n k, 2) of each point and its k nearest points of the same class, and the number of ties.
 
-    A tie is a point with a k-th and a next neighbour at equal distance. names: class names, for messages. Raises
+    A tie is a point with a k-th and a next neighbour at equal distance. names: class names, for messages. instead: the
+    parameter that a message offers in place of n_neighbors. Raises
     ValueError if a class has at most k points.
     """
     sizes = np.bincount(codes)
@@ -59,7 +62,7 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
         least = int(sizes.argmin())
         raise ValueError(
             f"class {names[least]} has {sizes[least]} point(s), so at most {sizes[least] - 1} targets "
-            f"each, not n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
+            f"each, not n_neighbors={k}: lower n_neighbors, leave the class out, or give {instead}"
         )
     nearest, ties = np.empty((len(X), k), dtype=np.intp), 0
     for code in watched(range(len(sizes))):

@@ -112,7 +112,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
     if triplets is not None:
         return Compared(X, codes, *given_triplets(triplets, n), None, 0)
     k = check_count(n_neighbors, "n_neighbors")
-    targets, ties = nearest_of_class(X, codes, k, class_names(y))
+    targets, ties = nearest_of_class(X, codes, k, class_names(y), instead="triplets")
     check_room((1 + k) * n**2, f"tables of {n} points, and of {n * k} targets, beside {n} points")
     near, tied = nearest_of_the_rest(X, codes, k, class_names(y))
     return Compared(X, codes, targets, near[targets[:, 0]], k, ties + tied)
@@ -128,10 +128,14 @@ def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
     follows: the rescaled weight for points X / s, for example "C s^4".
     """
     s = unit_scale(X)
-    if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= weight <= LARGEST**3):
+    if not 1 / LARGEST <= s <= LARGEST:
         raise ValueError(
-            f"{name}={weight:g} with features that spread over about s = {s:.3g} cannot be computed in double "
-            f"precision; rescale: X / s with {follows} is the same problem"
+            f"X: the features spread over about s = {s:.3g}, but double precision needs {1 / LARGEST:g} to "
+            f"{LARGEST:g}; rescale: X / s with {follows} in place of {name} is the same problem"
+        )
+    if not LARGEST**-3 <= weight <= LARGEST**3:
+        raise ValueError(
+            f"{name}={weight:g}, but double precision needs {LARGEST**-3:g} to {LARGEST**3:g}; give another {name}"
         )
 
 

@@ -84,7 +84,11 @@ def _checked(tuples: ArrayLike) -> FloatArray:
 
 
 def _similar(y: ArrayLike | None, count: int, k: int) -> np.ndarray | None:
-    """Return (t,), True for similar pairs; None for triplets and quadruplets. Raises ValueError for other labels."""
+    """Return (t,), True for similar pairs (label 1) and False for dissimilar ones (-1); None for k > 2.
+
+    y: the labels. count: the number t of tuples. k: the points in a tuple, 2 for pairs. Raises ValueError for other
+    labels, and for labels of triplets or quadruplets.
+    """
     if k != 2:
         if y is not None:
             raise ValueError(f"{LISTS[k]} take no y: the order of the points states which should be nearer")

@@ -229,9 +229,9 @@ class MetricEllipseDisplay:
         return line
 
     def _strip(self, centre: FloatArray) -> FloatArray:
-        """Draw the two edges of the ball around one centre, and a shade between them.
+        """Draw the ball around one centre for a metric of rank 1: a strip without ends, two edges with a shade between.
 
-        Return the corners of a square between the edges.
+        Return (4, 2), the corners of a square between the edges around the centre; the picture must contain it.
         """
         (first, along), (second, _) = edges(self.metric, centre, self.radius)
         for point in (first, second):

@@ -400,7 +400,7 @@ def _below(S: FloatArray, D: FloatArray) -> list[float]:
     """
     try:
         with np.errstate(all="ignore"):
-            least = float(_pencil(S, D)[1][-1]) ** 2
+            least = float(np.square(_pencil(S, D)[1][-1]))
     except np.linalg.LinAlgError:
         return []
     return [share * least for share in LITTLE_LESS if share * least > 0]

@@ -18,7 +18,15 @@ from numpy.typing import ArrayLike
 from cvxml.core.clock import OutOfTime
 from cvxml.core.digits import enough_digits
 from cvxml.core.exact import flint
-from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
+from cvxml.core.inputs import (
+    check_bool,
+    check_callback,
+    check_choice,
+    check_number,
+    check_positive,
+    check_X,
+    real_array,
+)
 from cvxml.core.memory import enough_memory
 from cvxml.core.metric import FloatArray, as_matrix, from_components, refuse_texts
 from cvxml.core.parameter import Pairs
@@ -125,7 +133,8 @@ def check(
     named = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}
     params.update({name: value for name, value in named.items() if value is not None})
     check_params(method, params, beside=check.__kwdefaults__)
-    if exact:  # raise early if the method or the installation lacks exact arithmetic
+    check_callback(callback)
+    if check_bool(exact, "exact"):  # raise early if the method or the installation lacks exact arithmetic
         get_exact(method)
         flint()
     if metric is not None and components is not None:

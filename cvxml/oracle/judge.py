@@ -102,7 +102,7 @@ class Judge:
 
     @property
     def seconds(self) -> float:
-        """The processor time that is left."""
+        """The processor time that is left until the end of the search; 0 after it, inf without a limit."""
         return max(self.end - time.process_time(), 0.0)
 
     @contextmanager

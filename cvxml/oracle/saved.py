@@ -18,7 +18,7 @@ import numpy as np
 
 from cvxml.core.digits import enough_digits
 from cvxml.core.exact import Exact, Unproved, decimal, upward
-from cvxml.core.inputs import check_choice, check_number
+from cvxml.core.inputs import check_bool, check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution, Status, gap_in_words, number, plain
@@ -152,7 +152,7 @@ def certify_solution(
             "solution must be the path of a saved file, a SavedSolution or a Solution, got "
             f"{type(solution).__name__}; for a metric use cvxml.certify or cvxml.check"
         )
-    return recertify(solution, tol, exact)
+    return recertify(solution, tol, check_bool(exact, "exact"))
 
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:

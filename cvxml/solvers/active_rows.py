@@ -262,9 +262,10 @@ class Curvature:
         self._use_first(few if 2 * few < self.r else self.r)
 
     def _directly(self, b: FloatArray) -> FloatArray:
-        """The x with H x = b, from a linear system with one unknown for each entry of b or for each row.
+        """The x with H x = b, for the matrix H of the class. b and x are symmetric matrices as vectors (`svec`).
 
-        The smaller of the two systems is solved. It uses differences of points, so no digits are lost.
+        The linear system has one unknown for each entry of b, or one for each row; the smaller one is solved. It uses
+        differences of points, so no digits are lost.
         """
         B, tau = self.rows.B, self.tau
         if len(b) <= B.shape[0]:

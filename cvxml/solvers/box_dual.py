@@ -66,7 +66,8 @@ def boxed_terms(family: Family) -> list[BoxedTerm]:
         if not isinstance(box, Box) or not isinstance(rows, (Triplets, PairRows)):
             raise TypeError(
                 f"no solver takes {type(loss).__name__} on {type(rows).__name__} with the Frobenius norm: give the "
-                "loss a `box` (family/losses/base.py) and use Triplets or PairRows, or set PATH to a solver of your own"
+                "loss a `box` (family/losses/base.py) and use Triplets or PairRows, or set the class attribute PATH of "
+                "the method to a solver of your own"
             )
         found.append(BoxedTerm(place, box, rows))
     return found

@@ -121,7 +121,7 @@ class FactorStart:
         self._join(vectors[:, values > 1 + max(NEAR / 2, EXCESS * (largest - 1))][:, -MOST_NEW:])
 
     def _objective(self) -> float:
-        """The objective of L L^T with all rows of the problem, also those that L-BFGS did not hold."""
+        """The objective of the problem (not smoothed) at L L^T, with all rows, also those left out of L-BFGS."""
         key, v = self.rows.near(self.Y @ self.L, 1.0)
         return float(np.sum(self.L**2)) + self.margin.push(1 - v[self.needed(self.rows, key)])
 

@@ -16,6 +16,8 @@ import numpy as np
 from cvxml.core.clock import look
 from cvxml.core.metric import FloatArray
 
+SHORTEST = 1e-300  # no step is made shorter than this
+
 
 class Descent(Protocol):
     """The gradient at one point v. It gives the next gradient step, and a bound of the curvature along it."""
@@ -76,6 +78,8 @@ def accelerated(problem: Dual, v: FloatArray, step: float) -> Iterator[State]:
             new_image = problem.image(new)
             move = (new - ahead) / problem.steps
             distance = float(np.sum(move * (new - ahead)))
+            if distance == 0 or step < SHORTEST:  # rounding allows no step
+                break
             if step * descent.curvature(new_image, distance / step) <= distance:
                 break
             step /= 1.5

@@ -52,6 +52,10 @@ def given_components(init: Any, m: int, d: int) -> FloatArray:
         raise ValueError("init holds NaN or infinity; every entry must be finite")
     if np.abs(A).max() > LARGEST:
         raise ValueError(f"init has entries up to {np.abs(A).max():.3g}, so distances overflow; divide it")
+    if A.any() and np.abs(A).max() < 1 / LARGEST:
+        raise ValueError(
+            f"init has entries of at most {np.abs(A).max():.3g}, so distances underflow; multiply it"
+        )
     if not A.any():
         raise ValueError("init is zero, and A = 0 is stationary, so a descent stays there; give another init")
     return A

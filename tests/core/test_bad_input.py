@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -98,6 +99,8 @@ SIZES: dict[str, Any] = {
     "1e-200": 1e-200,
     "1e-160": 1e-160,
     "1e160": 1e160,
+    "1e80": 1e80,
+    "1e-80": 1e-80,
     "mixed": np.array([1e120, 1.0, 1e-120]),
 }
 
@@ -111,7 +114,7 @@ def test_features_of_extreme_sizes_give_no_text_of_lapack(method: str, size: str
     for place in ("solve", "evaluate"):
         limit = {"time_limit": 2.0} if place == "solve" else {"metric": np.eye(3)}
         said = answer(place, method, X=points, y=labels, **limit)
-        assert not said.startswith("LinAlgError"), said
+        assert not said.startswith(("LinAlgError", "OverflowError")), said
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -218,6 +221,12 @@ def test_bad_starts(option: dict[str, Any]) -> None:
     assert complaints(f"has no parameter {name!r}", places=("solve",), methods=others, **option) == []
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_start_whose_distances_underflow_or_overflow_is_refused(size: float) -> None:
+    """It would become the metric 0, or an infinite one."""
+    assert complaints("init", places=("solve",), methods=["nca", "mlkr"], init=size * np.eye(3)) == []
+
+
 def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
     assert complaints("13", methods=WITH_K, n_neighbors=14) == []
     assert complaints("13", methods=WITH_K, n_neighbors=10**30) == []
@@ -236,6 +245,13 @@ def test_a_class_too_small_is_named() -> None:
         assert complaints(says, methods=others, y=labels, n_neighbors=5) == []
     limited = [*WITH_TARGETS, "lfda"]
     assert complaints("rare has 3", methods=limited, y=labels, n_neighbors=3) == []
+
+
+@pytest.mark.parametrize("method", [m for m in names() if {"n_neighbors", "triplets"} & {*get(m).PARAMETERS}])
+def test_what_a_message_offers_in_place_of_n_neighbors_is_a_parameter(method: str) -> None:
+    labels = np.where(np.arange(14) < 2, "rare", "frequent")
+    offered = re.search(r"or give (\w+)", answer("solve", method, X=X, y=labels))
+    assert offered is None or offered.group(1) in get(method).PARAMETERS
 
 
 @pytest.mark.parametrize("kind", ["KNN", "", None, 4, ["knn"]], ids=repr)
@@ -291,6 +307,7 @@ def test_a_wrong_number_of_neighbor_lists() -> None:
     *({"tol": v} for v in (0, -1e-6, np.nan, np.inf, "1e-6", None, True)),
     *({"max_iter": v} for v in (0, -5, 2.5, 100.0, True, "10")),
     *({"solver": v} for v in ("FAST", "mosek", "", None)),
+    *({"callback": v} for v in (3, "x")),
     {"warm_start": "a.json"},
     {"warm_start": np.eye(3)},
     {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], np.eye(2), {})},
@@ -310,6 +327,8 @@ def test_a_warm_start_without_a_dual_is_no_start_for_one() -> None:
     *({"claim": v} for v in ("best", "", 1)),
     *({"claimed_objective": v} for v in (np.nan, np.inf, "0.5", 1j, 10**400)),
     *({name: np.eye(3)} for name in ("query", "targets", "pairs")),
+    *({"callback": v} for v in (3, "x")),
+    *({"exact": v} for v in ("no", 1, None)),
     {"solver": "fast"},
 ])  # fmt: skip
 def test_bad_options_of_check(option: dict[str, Any]) -> None:

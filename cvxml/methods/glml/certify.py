@@ -298,7 +298,7 @@ class UnitFeasibility(Feasibility):
         det = (
             f"its determinant is exp({self.log_det:.6g}), not 1"
             if math.isfinite(self.log_det)
-            else "it is singular, but the determinant must be 1"
+            else "the nearest psd matrix is singular, but the determinant must be 1"
         )
         return f"{super().__str__()}; {det}"
 

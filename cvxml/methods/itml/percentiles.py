@@ -69,7 +69,7 @@ def _counted(rows: Callable[[], Iterator[FloatArray]], at: Sequence[float]) -> l
 
 
 def _collected(block: FloatArray, chosen: IntArray) -> tuple[FloatArray, IntArray]:
-    """The distinct numbers of the block whose first bits are among `chosen`, and how often each occurs."""
+    """The distinct numbers of the block whose first bits (`_first_bits`) are among `chosen`, and their counts."""
     first = _first_bits(block)
     among = first == chosen[0]
     for bits in chosen[1:]:  # np.isin takes several times as long
@@ -78,6 +78,7 @@ def _collected(block: FloatArray, chosen: IntArray) -> tuple[FloatArray, IntArra
 
 
 def _first_bits(block: FloatArray) -> IntArray:
+    """The 64 bits of each float >= 0, read as an integer and shifted right by `SHIFT`. The order is kept."""
     bits: IntArray = block.view(np.int64) >> SHIFT
     return bits
 

@@ -140,15 +140,20 @@ class Run:
 def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: Callback) -> Run:
     """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns.
 
+    The targets are divided by `unit`, a power of two, so that their spread is from 1 to 2. For targets s y the
+    objective is s^2 F, and L-BFGS would take other steps.
+
     name: the start, for the history. max_iter: the largest number of steps of L-BFGS. If they are used up, or if F
     decreases along multiples of the result (`leaves`), there are no Newton steps.
     """
-    Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
-    run = Run(name, A, value_and_gradient(Y, y, A)[0])
+    Y, shape, began = given.at.Y, A.shape, time.perf_counter()
+    unit = 2.0 ** math.floor(math.log2(np.ptp(given.y)))
+    y = given.y / unit
+    run = Run(name, A, unit**2 * value_and_gradient(Y, y, A)[0])
 
     def told(at: Any, phase: str) -> None:
         run.A = np.reshape(at, shape)
-        run.value = value_and_gradient(Y, y, run.A)[0]
+        run.value = unit**2 * value_and_gradient(Y, y, run.A)[0]
         seconds = time.perf_counter() - began
         run.history.append(Step(len(run.history) + 1, seconds, run.value, 0.0, run.value, f"{name}: {phase}"))
         if callback is not None:

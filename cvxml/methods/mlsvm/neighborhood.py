@@ -174,8 +174,8 @@ def scaled_lam(lam: float, scale: float) -> float:
         value = float(np.float64(lam) / np.float64(scale) ** 2 / np.float64(scale) ** 2)
     if not 1e-200 < value < 1e200:
         raise ValueError(
-            f"lam={lam:g} with features that spread over about {scale:.3g} cannot be computed in double "
-            "precision; rescale: X / s with lam / s^4 is the same problem"
+            f"lam={lam:g} does not suit points that spread over about s = {scale:.3g}: double precision needs a "
+            "lam / s^4 between 1e-200 and 1e200; give another lam"
         )
     return value
 

@@ -400,8 +400,8 @@ class Solver:
     def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
         """Return dual variables of the convex step at Q (d, d), the metric of a run.
 
-        If the run has stored them, these are returned. Otherwise `dual` finds them. But if the rank is limited or the
-        supremum is at infinity, "R" and "interior" are both Q.
+        They are the matrices "R" and "interior" of `dual`. If the run has stored them, these are returned. If the rank
+        is limited or the supremum is at infinity, no step is solved, and both are Q. tol: as in `dual`.
         """
         if run.dual is not None:
             return run.dual

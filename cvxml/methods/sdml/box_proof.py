@@ -84,7 +84,7 @@ def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
 
 
 def descent(S: Any, lam: float, D: Any, at: int) -> float | None:
-    """tr S D + lam ||D||_off for D 2^at, if D is proved psd and this value is at most 0; else None.
+    """tr S D + lam ||D||_off for D 2^at, if it is at most 0, and D is proved to be psd and not 0; else None.
 
     A value that is not None proves that the domain is empty: S + U is not positive definite for any U in the box.
     """

@@ -68,8 +68,8 @@ def scaled_C(C: float, s: float) -> float:
         value = float(np.float64(C) * np.float64(s) ** 2 * np.float64(s) ** 2)
     if not 1e-100 < value < 1e100:  # its square is a number too
         raise ValueError(
-            f"C={C:g} with features that spread over about {s:.3g} cannot be computed in double precision; rescale: "
-            "X / s with C s^4 is the same problem"
+            f"C={C:g} does not suit points that spread over about s = {s:.3g}: double precision needs a C s^4 between "
+            "1e-100 and 1e100; give another C"
         )
     return value
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
+from cvxml.core.result import Status
 from tests.instances import assert_named, real_data
 
 ID = "frobmetric"
@@ -38,3 +41,12 @@ def test_a_solution_of_a_larger_tolerance_saves_steps() -> None:
     warm = cvxml.solve(ID, X, y, tol=1e-9, warm_start=first)
     assert warm.status.name == cold.status.name == "CONVERGED"
     assert warm.n_iter < cold.n_iter
+
+
+def test_a_step_that_rounding_hides_ends_the_search() -> None:
+    """The step is lost in rounding, but the images differ by their rounding: no step is short enough."""
+    points = [[0, 0], [1, 0.5], [0.2, 1], [2, 3], [1.5, 0.3], [2.5, 1.1], [0.6, 0.4], [3, 2]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = cvxml.solve("frobmetric", points, [0, 0, 0, 1, 1, 1, 0, 1], C=1e20, time_limit=30)
+    assert solution.status is not Status.TIME_LIMIT

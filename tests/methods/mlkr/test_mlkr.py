@@ -18,7 +18,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.mlkr import certify, misreadings, solve
-from tests.instances import assert_named, checked, objective_of
+from tests.instances import assert_named, checked, objective_of, random_data
 
 
 def data(seed: int = 0, n: int = 14, d: int = 3) -> tuple[FloatArray, FloatArray]:
@@ -313,3 +313,14 @@ def test_targets_beyond_double_precision_are_refused(size: float) -> None:
     X = np.random.default_rng(0).standard_normal((10, 2))
     with pytest.raises(ValueError, match="rescale y"):
         cvxml.solve("mlkr", X, size * np.arange(10), n_components=1)
+
+
+@pytest.mark.parametrize("unit", [2.0**-190, 2.0**-30, 2.0**10, 2.0**40, 2.0**190])
+def test_the_unit_of_the_targets_changes_nothing(unit: float) -> None:
+    """s y has the objective s^2 F, and the same stationary metrics."""
+    points, _ = random_data(3, n=24, d=3)
+    y = np.sin(points[:, 0]) + 0.3 * points[:, 1]
+    one, other = (cvxml.solve("mlkr", points, s * y) for s in (1.0, unit))
+    assert other.status is one.status
+    assert other.objective == one.objective * unit**2
+    np.testing.assert_array_equal(other.metric, one.metric)
