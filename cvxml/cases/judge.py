@@ -2970,7 +2970,10 @@ class SSVM(Problem):
         return C * losses / ONE - square / 4
 
     def leaf_rows(self, dual, leaf):
-        """For each point: its sets with a weight q in the leaf, and these weights times ONE."""
+        """For each point a pair of lists: its sets with a weight q in a leaf, and these weights times ONE.
+
+        dual: the dual variables of the file. leaf: the number of the leaf, the first entry of a row of "q_index".
+        """
         n = self.n
         rows: list[Any] = [([], []) for _ in range(n)]
         for (at, i, *h), q in together(dual["q_index"], dual["q"]):

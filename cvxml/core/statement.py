@@ -35,7 +35,7 @@ class Row(NamedTuple):
     """A formula or a remark.
 
     equation: its number in the paper, "" without one.
-    at: the index of its line in the code of its section.
+    at: the index of the line of code below it, in the lines of its `Section`; 0 for a remark.
     """
 
     text: str

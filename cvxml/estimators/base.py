@@ -222,7 +222,10 @@ class Learner(MetricEstimator):
         return start is not None and start.method == self._method and len(start.y) == n
 
     def _keep(self, X: FloatArray) -> None:
-        """Set `components_` (m, r) from the solution, for checked points X (n, d)."""
+        """Set `components_` (d, d) from the metric of the solution; a subclass may set a matrix of another shape.
+
+        X (n, d): the checked points, which subclasses with a kernel need.
+        """
         self.components_ = components_of(self.solution_.metric)
 
 

@@ -46,7 +46,7 @@ class OnMetric(NamedTuple):
 
     @property
     def allowed(self) -> float:
-        """The largest gap of a certified metric, rounding included."""
+        """The largest gap with which the metric is certified: tol times the scale, plus the gap's rounding error."""
         return self.tol * self.scale + self.proof.rounding
 
     @property

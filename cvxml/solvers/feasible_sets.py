@@ -148,10 +148,10 @@ class TwoSides(FeasibleSet):
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """A mask of the positive entries, in rows in which some of them can move.
+        """A mask of the positive entries, in rows in which some of them can move; `slope` has no influence.
 
-        These are rows with at least two positive entries. If the row is at the cap, two of them must be on the same
-        side.
+        These are rows with at least two positive entries. If the sums of the row are at their limit `cap`, two of them
+        must be on the same side.
         """
         u, w = (v > 0) & self.up, (v > 0) & self.down
         most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))

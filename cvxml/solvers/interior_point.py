@@ -94,7 +94,11 @@ class Rows(ABC):
 
     @abstractmethod
     def B(self, scalings: Sequence[Scaling]) -> FloatArray:
-        """The matrix B of the equations of scaling.py: the columns of the first metric, then those of the next one."""
+        """The matrix B, for which I + B^T B is the matrix of the scaled equations for dM (scaling.py).
+
+        It has a column for each entry of the upper triangle of each metric: those of the first metric, then those of
+        the next one. Its rows come from the rows of the problem. scalings: one for each metric.
+        """
 
     @abstractmethod
     def unpriced(self, rests: Sequence[FloatArray]) -> FloatArray:

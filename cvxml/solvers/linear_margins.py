@@ -293,9 +293,10 @@ class LinearMargins:
         return whole
 
     def _factor_for_loose_rows(self, M: FloatArray) -> float:
-        """A weight c >= 0: M (r, r) plus c times the identity in the free directions keeps all margins of loose rows.
+        """A weight c >= 0, so that M (r, r) plus c times the identity in the free directions has v >= 1 in loose rows.
 
-        c is twice the smallest such weight; 0 if M keeps these margins alone.
+        Loose rows and free directions are those of the class docstring. c is twice the smallest such weight; it is 0 if
+        M alone has v >= 1 in these rows.
         """
         key, v = self.rows.near(images(self.Y, M), 1.0)
         loose = ~self.needed(self.rows, key)

@@ -591,7 +591,8 @@ class MCML(FamilyMethod[Instance]):
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """Solve `problem` and `dual` of the module with the cvxpy back end `solver`, in coordinates of unit covariance.
 
-        The problem is the same in these coordinates, and its numbers suit the back ends.
+        The problem is the same in these coordinates, and its numbers suit the back ends. The metric that is returned,
+        with its dual variables, is that of the features.
         """
         at = _coordinates(given)
         found = super().through_cvxpy(Instance(at.Y, given.y), solver)

@@ -517,9 +517,10 @@ def literal_cccp(
 ) -> Run:
     """Run CCCP from A through the back end `solver`, "clarabel" or "scs".
 
-    name: that of the start. A step is accepted only if it lowers the objective of definitions.py. The run stops if the
-    certificate proves tol for the step at the metric, or if the back end does not lower the objective. It also stops if
-    the metric shows that no metric attains the supremum, after max_iter steps, or if `callback` is interrupted.
+    at: the data and their coordinates. name: that of the start. A step is accepted only if it lowers the objective of
+    definitions.py. The run stops if the certificate proves tol for the step at the metric, or if the back end does not
+    lower the objective. It also stops if the metric shows that no metric attains the supremum, after max_iter steps, or
+    if `callback` is interrupted.
     """
     from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step
