@@ -59,7 +59,7 @@ FEW = 50  # features, up to which the determinant of C takes less time than its 
 
 
 def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
-    """The problem, point by point, as a cvxpy problem. Variable: "B" (d, d).
+    """The problem, point by point. A cvxpy problem with the variable "B" (d, d).
 
     chunklets (n,): the chunklet of each point, -1 for a point in no chunklet.
     """
