@@ -69,7 +69,7 @@ class Section(NamedTuple):
 class Statement:
     """The mathematics of a method: functions of a module, in reading order. The module is not imported.
 
-    module: the name of the module, for example "cvxml.methods.lmnn".
+    module: the name of the module, with its packages.
     functions: the names of the functions; default: all functions of the module.
     flags: the values of the flags in the formulas, for a method with more than one form.
     further: another statement, shown after this one; None if there is none.
@@ -93,7 +93,7 @@ class Statement:
 
     @property
     def places(self) -> list[str]:
-        """The functions, each with file and line, for example "cvxml/methods/lmnn.py:68 problem".
+        """The functions, each with file and line: the path, a colon, the line, a space, and the name.
 
         A file outside the folder that contains this package is given by its name alone. The places of `further` follow.
         """

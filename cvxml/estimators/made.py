@@ -3,8 +3,8 @@
 `ESTIMATOR` holds the name of the estimator, and the parts of its class that do not follow from the method. Estimators
 that need code of their own have a file in cvxml/estimators/.
 
-A method has an id, for example "lmnn". If it has two formulas, the second one has an id with a colon, for example
-"lmnn:squared_hinge".
+A method has an id. If it has two formulas, the second one has an id of two words with a colon: the id of the method,
+and the name of an option, such as "squared_hinge".
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def made(name: str, module: str) -> type[Learner]:
     """Return the estimator class `name`, with `module` as its `__module__`.
 
     The class has the parameters of the method, except lists of points, which have no meaning for other data. If the
-    method has a second formula, for example "lmnn:squared_hinge", the parameter `squared_hinge` (True or False) chooses
-    it. Raises AttributeError if no method has an `ESTIMATOR` with this name.
+    method has a second formula, a parameter (True or False) with the name of the option chooses it. Raises
+    AttributeError if no method has an `ESTIMATOR` with this name.
     """
     method = _method(name)
     of = get(method)

@@ -42,7 +42,7 @@ class OneMethod:
 
 
 def named() -> dict[str, str]:
-    """Return {name in this module: id} for each method, for example "lmnn_squared_hinge": "lmnn:squared_hinge"."""
+    """Return {name in this module: id} for each method. In a name, "_" replaces the colon of an id."""
     return {method.replace(":", "_"): method for method in names()}
 
 
