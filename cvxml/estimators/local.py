@@ -137,10 +137,10 @@ def nearest(X: FloatArray, Q: FloatArray, A: FloatArray, k: int) -> tuple[FloatA
     kth = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
     near = ~(D - kth > 2 * _rounding(X, Q, A)[:, None])
     width = int(near.sum(axis=1).max(initial=k))
-    candidates = np.argsort(~near, axis=1, kind="stable")[:, :width]  # those of a query first, by index
+    # the candidates of a query first, by index; then rows that are farther than its k nearest
+    candidates = np.argsort(~near, axis=1, kind="stable")[:, :width]
     to = X[candidates] - Q[:, None, :]
     exact = np.einsum("qkd,qkd->qk", to @ A, to)
-    exact[~np.take_along_axis(near, candidates, axis=1)] = np.inf
     order = np.argsort(exact, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(exact, order, axis=1), np.take_along_axis(candidates, order, axis=1)
 
