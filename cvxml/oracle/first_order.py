@@ -73,9 +73,8 @@ def _may_be_unconverged(report: Report) -> bool:
         return False
     if report.diagnosis or report.nearest or report.objective is None:
         return False
-    if (
-        report.feasibility is not None and not report.feasibility.feasible
-    ):  # the gap is that of its projection
+    # the gap of a matrix that is no metric is that of its projection
+    if report.feasibility is not None and not report.feasibility.feasible:
         return False
     claimed = report.claimed_objective
     allowed = report.tol * report.scale + report.rounding
