@@ -183,9 +183,8 @@ def arguments() -> list[str]:
     """The arguments of `pytest -m "slow and not full"` at a landing."""
     names = changed(read("passed.json"))
     of_stages = {test for stage in STAGES.values() for test in stage.tests}
-    places = [name for name in names if name not in STAGES and name not in of_stages]
-    pages = [name for name in places if name.startswith(BLOCKS)]
-    places = [name for name in places if name not in pages]
+    pages = [name for name in names if name.startswith(BLOCKS)]
+    places = [name for name in names if name not in {*STAGES, *of_stages, *pages}]
     seconds = read("seconds.json")
     ignored = [f"--ignore={path.rstrip('/')}" for path in left_out(names)]
     touched = [f"--touched={share(places, seconds):.3f}:{','.join(places)}"]

@@ -122,12 +122,12 @@ def _run(arguments: Sequence[str]) -> int:
         parsed = parser.parse_args(arguments)
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
-    _refuse_empty(arguments, parsed)
+    _refuse_empty_values(arguments, parsed)
     code: int = parsed.run(parsed)
     return code
 
 
-def _refuse_empty(arguments: Sequence[str], parsed: argparse.Namespace) -> None:
+def _refuse_empty_values(arguments: Sequence[str], parsed: argparse.Namespace) -> None:
     """Raise ValueError for an option with an empty value, for example of a variable of the shell that is not set."""
     given = {word.partition("=")[0] for word in arguments}
     for name, value in vars(parsed).items():

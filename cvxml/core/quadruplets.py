@@ -157,7 +157,7 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
     count: the number of quadruplets, q.
 
     Raises ValueError for another shape, for weights that are negative or not finite, and if the largest weight is not
-    between 1e-300 and 1e300, or is above 1e100 for "sum".
+    between 1e-300 and 1e300, or 1e100 for "sum".
     """
     if weights is None:
         return np.full(count, 1 / count if losses == MEAN else 1.0)
@@ -169,13 +169,11 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
         )
     if not (np.isfinite(given).all() and given.min() >= 0 and given.max() > 0):
         raise ValueError("weights must be finite and not negative, and one of them greater than 0")
-    if not 1e-300 < given.max() < 1e300:
+    most = HEAVIEST if losses == SUM else 1e300
+    if not 1e-300 < given.max() <= most:
         raise ValueError(
-            f"the largest of the weights must be between 1e-300 and 1e300, got {given.max():.3g}; multiply them"
-        )
-    if losses == SUM and given.max() > HEAVIEST:
-        raise ValueError(
-            f"weights must be at most {HEAVIEST:g} if losses is {SUM!r}, the largest is {given.max():g}"
+            f"the largest of the weights must be between 1e-300 and {most:g} if losses is {losses!r}, got "
+            f"{given.max():.3g}; multiply all of them"
         )
     total = float(given.sum())
     settled = losses == SUM or abs(total - 1) <= count * EPS

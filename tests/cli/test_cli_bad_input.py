@@ -96,10 +96,9 @@ def test_an_option_with_an_empty_value_is_refused(cli: Cli, command: str) -> Non
     parser = _parser([command]).get_default("commands")[command]
     options = [one.option_strings[-1] for one in parser._actions if one.option_strings and one.nargs != 0]
     assert options
-    for option in options:
-        for words in ([option, ""], [f"{option}="]):
-            answer = cli(command, *words, *WORDS[command])
-            assert refused(answer), (words, answer)
+    for words in ([f"{options[0]}="], *([option, ""] for option in options)):
+        answer = cli(command, *words, *WORDS[command])
+        assert refused(answer), (words, answer)
 
 
 def npy(array: Any) -> bytes:

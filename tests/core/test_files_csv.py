@@ -236,27 +236,26 @@ def test_a_file_of_gzip_unpacks_to_a_bounded_size(tmp_path: Path, monkeypatch: p
     assert files.read_array(tmp_path / "a.csv").shape == (10**4, 2)
 
 
-def test_the_column_that_a_message_leaves_out_is_the_one_that_it_names(tmp_path: Path) -> None:
-    """Without a header, columns are counted from 1 in places, and from 0 in options."""
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("1,2,3,0\n4,NA,6,1\n7,8,9,0\n1,2,3,1\n", [[1, 3], [4, 6], [7, 9], [1, 3]]),
+        ("a,a,b,label\n1,x,2,A\n2,y,1,B\n1,x,3,A\n2.5,x,1,B\n", [[1, 2], [2, 1], [1, 3], [2.5, 1]]),
+    ],
+    ids=["without a header", "a name that stands twice"],
+)
+def test_the_column_that_a_message_leaves_out_is_the_one_that_it_names(
+    text: str, left: list[list[float]], tmp_path: Path
+) -> None:
+    """Without a header, columns are counted from 1 in places, and from 0 in options. A name may stand twice."""
     path = tmp_path / "points.csv"
-    path.write_text("1,2,3,0\n4,NA,6,1\n7,8,9,0\n1,2,3,1\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="column 2") as refused:
-        files.read_table(path)
-    offered = re.search(r"--drop (\d+)", str(refused.value))
-    assert offered is not None
-    X, _ = files.read_table(path, drop=[offered.group(1)])[:2]
-    assert X.tolist() == [[1, 3], [4, 6], [7, 9], [1, 3]]
-
-
-def test_a_column_whose_name_stands_twice_is_left_out_by_its_number(tmp_path: Path) -> None:
-    path = tmp_path / "points.csv"
-    path.write_text("a,a,b,label\n1,x,2,A\n2,y,1,B\n1,x,3,A\n2.5,x,1,B\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="column 2") as refused:
         files.read_table(path)
     offered = re.search(r"--drop (\w+)", str(refused.value))
     assert offered is not None
     X, _ = files.read_table(path, drop=[offered.group(1)])[:2]
-    assert X.tolist() == [[1, 2], [2, 1], [1, 3], [2.5, 1]]
+    assert X.tolist() == left
 
 
 @pytest.mark.parametrize("name", ["", "x"])

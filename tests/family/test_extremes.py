@@ -57,7 +57,7 @@ def test_an_objective_that_overflows_has_no_bound() -> None:
 )
 def test_frobmetric_refuses_what_overflows(C: float, unit: float) -> None:
     X, y = random_data(3, n=12, d=2)
-    with pytest.raises(ValueError, match="double precision"):
+    with pytest.raises(ValueError, match=r"^(X|C)\b"):
         cvxml.solve("frobmetric", X * unit, y, C=C)
 
 

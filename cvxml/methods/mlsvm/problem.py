@@ -1,9 +1,6 @@
 """MLSVM as printed (Nguyen, Guo 2008, problem (2)), and its compact dual (docs/mlsvm_proof.md), in cvxpy.
 
-    (2)  min_{A psd, xi >= 0}  lam/2 ||A||^2 + 1/n sum_i xi_i   s.t.  min_j d_A(i, j) >= max_l d_A(i, l) + 1 - xi_i
-
-Here j runs over the impostors of point i, l over its targets, and d_A is the squared distance in A. N holds the
-impostors and the targets of each point. Every line of code is literal. The minimum of linear functions is
+N holds the impostors and the targets of each point. Every line of code is literal. The minimum of linear functions is
 concave and the maximum convex, so cvxpy accepts the printed constraint. The paper does not mention points without
 targets or without impostors: their constraint is vacuous, xi_i = 0, and the sum is still divided by n. This file shares
 only the lists with the solver and the certificate.
@@ -61,12 +58,8 @@ def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
 def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
     """The compact dual.
 
-    It maximizes sum_i s_i - ||G + S||^2 / (2 lam) over u, w >= 0 and psd S. For each point i with both impostors j and
-    targets l, the constraint is sum_j u_ij = sum_l w_il = s_i <= 1/n. With X_ij = (x_i - x_j)(x_i - x_j)^T, G is the
-    sum of u_ij X_ij minus the sum of w_il X_il.
-
-    Variables: "u" and "w", one entry for each pair of such a point with an impostor or a target, in the order of the
-    lists in N, and "S" (d, d). If there is no such point, only "S".
+    Variables: "u" and "w", one entry for each pair of a usable point with an impostor or a target, in the order of the
+    lists in N, and "S" (d, d). A point is usable if it has both. If there is no usable point, only "S".
     """
     n, d = X.shape
     usable = N.usable

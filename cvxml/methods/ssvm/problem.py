@@ -26,9 +26,8 @@ which leaves ties out, so its loss is no upper bound.) The paper names CCCP and 
     is replaced by its dual, with variables u, v free and w, s >= 0. If no z satisfies the constraints, the row is left
     out. For m = k, a set has points of r only. Then the row has no v and no w, and s only for the points of r.
 `best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
-`dual`        max C sum q_ih Delta(y_i, h) - 1/4 ||P_+(-G)||^2 over q_i in the simplex over the sets of i, with
-    G = C (sum q_ih Psi(x_i, h) - P). P_+ replaces negative eigenvalues by 0. ||P_+(-G)||^2 is stated as the least
-    ||S - G||^2 over psd S.
+`dual`        Over q_i in the simplex over the sets of i, with G = C (sum q_ih Psi(x_i, h) - P). P_+ replaces negative
+    eigenvalues by 0. ||P_+(-G)||^2 is stated as the least ||S - G||^2 over psd S.
 
 Psi(x_i, h) is the matrix with S_W(i, h) = <W, Psi(x_i, h)>, and P the sum of Psi(x_i, h*_i).
 
