@@ -30,9 +30,8 @@ SEVERAL = 8  # with more pairs than this per point, products with points are fas
 FAINT = 1e-2  # smallest length of a feature, relative to the longest image, that is used for its unit
 MANY_POINTS = 2000  # from this many points k on, distances by products are first computed in single precision
 TABLE = 2**19  # entries of a table in single precision: 2 MiB, which a processor's cache holds
-SPARSE = (
-    50  # if single precision finds more than one in this many pairs, all are computed in double precision
-)
+# if single precision finds more than one in this many pairs, all are computed in double precision
+SPARSE = 50
 SINGLE = 2.0**-23  # twice the largest relative rounding error in single precision
 UNDERFLOW_OF_SINGLE = 2.0**-125  # twice the largest error of underflow in single precision, if it gives 0
 IN_RANGE = 1e30  # numbers and products below this do not overflow in single precision

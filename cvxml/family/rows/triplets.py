@@ -33,9 +33,8 @@ from cvxml.numbers.rounding import Products
 
 BLOCK = 2**19  # most distances in one block of a scan, 4 MiB, if a block then has more than `FEWEST` points
 FEWEST = 64  # otherwise most points in a block: products of fewer rows are slow
-MANY = (
-    200  # a class with so many of the points of a scan is compared with the points of the other classes only
-)
+# a class with so many of the points of a scan is compared with the points of the other classes only
+MANY = 200
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
